@@ -1,4 +1,4 @@
-//! A watcher at work.
+//! Starts a watcher in the background and stops it in order.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,7 +6,6 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use watcher::{Entity, Watcher};
 
-/// A watcher that runs.
 pub(super) struct AtWork {
     stop: watch::Sender<bool>,
     running: JoinHandle<watcher::Result<()>>,
@@ -21,7 +20,7 @@ impl AtWork {
         Self { stop, running: tokio::spawn(async move { watcher.run(instance, stopped).await }) }
     }
 
-    /// Waits until the watcher has ended what it had begun.
+    /// Waits until the visits that the watcher has begun are finished.
     pub(super) async fn stop(self) -> anyhow::Result<()> {
         self.stop.send_replace(true);
         Ok(self.running.await??)

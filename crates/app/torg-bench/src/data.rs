@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-/// A small generator of numbers that is good enough for choosing rows.
+/// A small pseudo-random generator that is good enough for choosing rows.
 #[derive(Clone)]
 pub(super) struct Numbers(u64);
 
@@ -36,7 +36,7 @@ pub(super) fn offer_id(n: u64) -> [u8; 16] {
     id
 }
 
-/// Bodies of offers, of about two kilobytes each, that compress as such texts do.
+/// Offer bodies of about two kilobytes each, with the compression ratio of such texts.
 pub(super) struct Bodies(Vec<Bytes>);
 
 const BODIES: usize = 4096;
@@ -78,7 +78,7 @@ impl Bodies {
     }
 }
 
-/// Reads a body from end to end, as whoever asked for it would, and tells whether it can be one.
+/// Reads every byte of a body, as a consumer would, and checks its length.
 pub(super) fn looked_at(body: &[u8]) -> bool {
     sum(body) != 0 && body.len() as u64 >= BODY_BYTES_MIN
 }

@@ -1,4 +1,4 @@
-//! A figure of a report.
+//! A number in a report that may be missing.
 
 use serde::Serialize;
 
@@ -14,12 +14,11 @@ impl Figure {
         Self(Some(round(figure)))
     }
 
-    /// As a number; zero if there is none.
     pub(super) fn or_zero(self) -> f64 {
         self.0.unwrap_or_default()
     }
 
-    /// This figure over another; none if one of them is missing.
+    /// The ratio of two figures; missing if one of them is missing.
     pub(super) fn over(self, reference: Self) -> Self {
         let (Some(figure), Some(reference)) = (self.0, reference.0) else { return Self(None) };
         if reference == 0.0 { Self(None) } else { Self::of(figure / reference) }

@@ -1,4 +1,4 @@
-//! Where the store of one measurement stands: a folder, or a schema of PostgreSQL. Each measurement
+//! The location of the store of one measurement: a folder, or a PostgreSQL schema. Each measurement
 //! has its own.
 
 use std::path::Path;
@@ -9,7 +9,6 @@ use tokio_postgres::NoTls;
 
 use crate::resting;
 
-/// A place for a store.
 #[derive(Clone)]
 pub(super) struct Home {
     pub(super) url: StoreUrl,
@@ -19,8 +18,8 @@ pub(super) struct Home {
 }
 
 impl Home {
-    /// Where the store of one side of a benchmark stands: in a schema of this PostgreSQL server, or
-    /// in a folder inside of this one.
+    /// The store of one side of a benchmark: a schema of this PostgreSQL server, or a subfolder of
+    /// this folder.
     pub(super) fn of(
         postgres: Option<&str>,
         folder: &Path,
@@ -39,7 +38,7 @@ impl Home {
         Ok(Self { url, options, postgres: postgres.map(|url| (url.to_owned(), schema)) })
     }
 
-    /// Opens the store that stands here, or makes it.
+    /// Opens the store and creates it if it does not exist.
     pub(super) async fn open(
         &self,
         tables: impl IntoIterator<Item = &'static TableDef>,
@@ -47,7 +46,7 @@ impl Home {
         Ok(Store::open(&self.url, Schema::new(1, tables)?, &self.options).await?)
     }
 
-    /// Removes what stands here, if anything does.
+    /// Removes the store if it exists.
     pub(super) async fn clear(&self) -> anyhow::Result<()> {
         if let Some((_, schema)) = &self.postgres {
             return self.execute(&[&format!("drop schema if exists {schema} cascade")]).await;
@@ -60,14 +59,14 @@ impl Home {
         }
     }
 
-    /// Waits until the engine has put away what was written before, so that its cost does not fall
-    /// into the next measurement.
+    /// Waits until the engine has flushed and compacted earlier writes, so that their cost does not
+    /// fall into the next measurement.
     pub(super) async fn settle(&self, store: &Store) -> anyhow::Result<()> {
         if self.postgres.is_some() {
             return self.execute(&["vacuum analyze", "checkpoint"]).await;
         }
         resting::until_settled(store).await;
-        // What a checkpoint is to PostgreSQL: the system's own late writes are over, too.
+        // The counterpart of a PostgreSQL checkpoint: the system's delayed writes are done, too.
         tokio::task::spawn_blocking(rustix::fs::sync).await?;
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What the process takes of the machine.
+//! Memory, processor time and disk writes of this process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,7 +11,7 @@ pub(super) fn rss_mb() -> u64 {
     line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) / 1024
 }
 
-/// Watches resident memory until it is dropped.
+/// Samples resident memory until it is dropped.
 pub(super) struct RssPeak {
     peak: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
@@ -41,7 +41,7 @@ impl Drop for RssPeak {
     }
 }
 
-/// Processor seconds that this process has used, and bytes that it has had written to the disk.
+/// Processor seconds that this process has used, and bytes that it has written to the disk.
 pub(super) fn usage() -> (f64, u64) {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
@@ -52,7 +52,7 @@ pub(super) fn usage() -> (f64, u64) {
     (ticks as f64 / rustix::param::clock_ticks_per_second() as f64, written)
 }
 
-/// Waits until the threads of a bare engine have nothing to do.
+/// Waits until the background threads of a bare engine are idle.
 pub(super) fn settle(database: &fjall::Database) {
     let mut quiet = 0;
     while quiet < 5 {

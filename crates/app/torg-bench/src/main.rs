@@ -1,8 +1,8 @@
-//! `torg-bench`: what Torg does beside what it is compared with, in one process, on one disk, in
-//! one run.
+//! `torg-bench`: benchmarks of Torg and of its references, in one process, on one disk, in one run.
 //!
-//! Figures of one machine mean little; the ratios travel. Every benchmark prints a table for people
-//! and, as its last line, one JSON object for machines, whose first key is `bench`.
+//! Absolute figures depend on the machine; ratios carry over to others. Every benchmark prints a
+//! table for people and, as its last line, one JSON object for machines, whose first key is
+//! `bench`.
 
 mod at_work;
 mod console;

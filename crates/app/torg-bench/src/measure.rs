@@ -1,8 +1,8 @@
-//! Counting and timing.
+//! Counters and latencies of benchmark operations.
 
 use std::time::{Duration, Instant};
 
-/// How many operations in how much time, and how long each took.
+/// A number of operations, their total time and the latency of each.
 #[derive(Clone, Default)]
 pub(super) struct Measure {
     pub(super) count: u64,
@@ -11,25 +11,24 @@ pub(super) struct Measure {
 }
 
 impl Measure {
-    /// So many operations in so much time.
     pub(super) fn of(count: u64, elapsed: Duration) -> Self {
         Self { count, elapsed, latencies_us: Vec::new() }
     }
 
-    /// Notes one operation (or group of operations) that began at `start`.
+    /// Records one operation (or group of operations) that began at `start`.
     pub(super) fn note(&mut self, start: Instant, count: u64) {
         self.count += count;
         self.latencies_us.push(start.elapsed().as_micros().try_into().unwrap_or(u32::MAX));
     }
 
-    /// Takes in what another worker did at the same time.
+    /// Adds the operations of a worker that ran at the same time.
     pub(super) fn beside(&mut self, other: Self) {
         self.count += other.count;
         self.elapsed = self.elapsed.max(other.elapsed);
         self.latencies_us.extend(other.latencies_us);
     }
 
-    /// Takes in what was done afterwards.
+    /// Adds operations that ran afterwards.
     pub(super) fn then(&mut self, other: Self) {
         self.count += other.count;
         self.elapsed += other.elapsed;
@@ -40,7 +39,7 @@ impl Measure {
         if self.elapsed.is_zero() { 0.0 } else { self.count as f64 / self.elapsed.as_secs_f64() }
     }
 
-    /// The time that so many thousandths of the operations stayed below, in milliseconds.
+    /// The latency below which this many thousandths of the operations stayed, in milliseconds.
     pub(super) fn quantile_ms(&self, thousandths: usize) -> f64 {
         let mut sorted = self.latencies_us.clone();
         sorted.sort_unstable();
@@ -61,7 +60,6 @@ pub(super) fn all_beside(measures: impl IntoIterator<Item = Measure>) -> Measure
     })
 }
 
-/// A task that does operations and measures them.
 pub(super) type Worker = tokio::task::JoinHandle<anyhow::Result<Measure>>;
 
 /// Waits for workers that run at the same time.
@@ -73,12 +71,12 @@ pub(super) async fn join(workers: Vec<Worker>) -> anyhow::Result<Measure> {
     Ok(all_beside(measures))
 }
 
-/// Two figures as a ratio; zero if there is nothing to compare with.
+/// The ratio of two figures; zero if the reference is zero.
 pub(super) fn ratio(ours: f64, reference: f64) -> f64 {
     if reference == 0.0 { 0.0 } else { ours / reference }
 }
 
-/// Rounds for the JSON line: three digits behind the point are more than the machine can tell.
+/// Rounds for the JSON line: the noise of the machine is larger than the fourth decimal.
 pub(super) fn round(figure: f64) -> f64 {
     (figure * 1000.0).round() / 1000.0
 }

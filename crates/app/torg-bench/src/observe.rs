@@ -1,4 +1,4 @@
-//! What the stages see, and when: one place for each ad of a measurement.
+//! Records which ads stages visit, and when: one slot for each ad of a measurement.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use watcher::{Clock, Time};
 
-/// How often a log is looked at by whoever waits for visits.
+/// The poll interval of callers that wait for visits.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// Notes the first visit to each ad. Cheap to clone; all clones are one log.
+/// Records the first visit to each ad. Cheap to clone; all clones share one log.
 #[derive(Clone)]
 pub(super) struct Log {
     inner: Arc<Inner>,
@@ -17,7 +17,7 @@ pub(super) struct Log {
 
 struct Inner {
     clock: BenchClock,
-    /// When each ad was first visited, in microseconds of the clock; zero: not yet.
+    /// The first visit to each ad, in microseconds of the clock; zero: not yet.
     visited_us: Vec<AtomicU64>,
     /// Visits to ads with numbers below this are counted.
     counted: u64,
@@ -25,19 +25,19 @@ struct Inner {
 }
 
 impl Log {
-    /// For the ads with numbers below `ads`.
+    /// A log for the ads with numbers below `ads`.
     pub(super) fn new(clock: &BenchClock, ads: u64) -> Self {
         Self::counting(clock, ads, ads)
     }
 
-    /// For the ads with numbers below `ads`, of which those below `counted` are counted.
+    /// A log for the ads with numbers below `ads`; those below `counted` are counted.
     pub(super) fn counting(clock: &BenchClock, ads: u64, counted: u64) -> Self {
         let visited_us = (0..ads).map(|_| AtomicU64::new(0)).collect();
         let (clock, count) = (clock.clone(), AtomicU64::new(0));
         Self { inner: Arc::new(Inner { clock, visited_us, counted, count }) }
     }
 
-    /// Notes that an ad is being visited. Further visits to the same ad do not count.
+    /// Records a visit to an ad. Further visits to the same ad do not count.
     pub(super) fn visit(&self, number: u64) {
         let Some(visited) = self.inner.visited_us.get(number as usize) else { return };
         let now = self.inner.clock.elapsed_us().max(1);
@@ -47,7 +47,7 @@ impl Log {
         }
     }
 
-    /// When an ad was first visited, in microseconds of the clock.
+    /// The first visit to an ad, in microseconds of the clock.
     pub(super) fn visited_us(&self, number: u64) -> Option<u64> {
         self.inner.visited_us.get(number as usize).map(|us| us.load(Ordering::Relaxed)).filter(|us| *us > 0)
     }
@@ -57,7 +57,7 @@ impl Log {
         self.inner.count.load(Ordering::Relaxed)
     }
 
-    /// Waits until so many ads were visited; an error if nothing at all happens for so long.
+    /// Waits until this many ads were visited; an error after `patience` without any visit.
     pub(super) async fn reaches(&self, count: u64, patience: Duration) -> anyhow::Result<()> {
         let (mut seen, mut since) = (self.count(), Instant::now());
         while self.count() < count {
@@ -72,7 +72,7 @@ impl Log {
     }
 }
 
-/// The machine's clock, with jumps to the future. All clones are one clock.
+/// The machine's clock, with jumps to the future. All clones share one clock.
 #[derive(Clone)]
 pub(super) struct BenchClock {
     start: Instant,
@@ -87,7 +87,7 @@ impl BenchClock {
         Self { start: Instant::now(), start_ms, jumped_ms: Arc::default() }
     }
 
-    /// Real time since the clock was made.
+    /// Real time since the clock was created.
     pub(super) fn elapsed_us(&self) -> u64 {
         self.start.elapsed().as_micros().try_into().unwrap_or(u64::MAX)
     }
@@ -96,26 +96,25 @@ impl BenchClock {
         Time::from_ms(self.start_ms + self.jumped_ms.load(Ordering::Relaxed)) + self.start.elapsed()
     }
 
-    /// Makes it this time, if that is later than now.
+    /// Sets the clock to this time if that is later than now.
     pub(super) fn jump_to(&self, time: Time) {
         let ahead: i64 = time.since(self.now()).as_millis().try_into().unwrap_or(i64::MAX);
         self.jumped_ms.fetch_add(ahead, Ordering::Relaxed);
     }
 
-    /// The moment as [`elapsed_us`](Self::elapsed_us) counts, with the jumps that were made so far.
+    /// Converts a time to the scale of [`elapsed_us`](Self::elapsed_us), with the jumps so far.
     pub(super) fn as_elapsed_us(&self, time: Time) -> u64 {
         let start_ms = self.start_ms + self.jumped_ms.load(Ordering::Relaxed);
         u64::try_from(time.as_ms() - start_ms).unwrap_or(0) * 1000
     }
 
-    /// As the watcher wants it.
     pub(super) fn for_watcher(&self) -> Clock {
         let clock = self.clone();
         Clock::new(move || clock.now())
     }
 }
 
-/// Times, to be asked for their quantiles.
+/// Latencies with their percentiles.
 #[derive(Debug, Default)]
 pub(super) struct Times {
     sorted_us: Vec<u64>,
@@ -134,7 +133,7 @@ impl Times {
         self.sorted_us.len()
     }
 
-    /// The time that so many of a hundred stayed below, in milliseconds.
+    /// The latency below which this many per cent stayed, in milliseconds.
     pub(super) fn percentile_ms(&self, percent: usize) -> f64 {
         let at = (self.sorted_us.len() * percent / 100).min(self.sorted_us.len().saturating_sub(1));
         self.sorted_us.get(at).map_or(0.0, |us| *us as f64 / 1000.0)

@@ -1,5 +1,4 @@
-//! Processes beside this one that answer with a line of JSON: parts of a run, and peers of other
-//! makers.
+//! Runs processes that answer with a line of JSON: parts of a run, and peers (other products).
 
 use std::fmt::Display;
 use std::io::Write as _;
@@ -11,38 +10,38 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::process::Command;
 
-/// The answer of a process: its last line.
+/// Parses the last line of stdout.
 pub(super) fn last_line<T: DeserializeOwned>(stdout: &[u8]) -> anyhow::Result<T> {
     let text = std::str::from_utf8(stdout)?;
     Ok(serde_json::from_str(text.lines().next_back().context("it printed nothing")?)?)
 }
 
-/// Gives the answer of this process.
+/// Prints the JSON line of this process.
 pub(super) fn answer(answer: &impl Serialize) -> anyhow::Result<()> {
     print_line(serde_json::to_string(answer).context("cannot print the report")?);
     Ok(())
 }
 
-/// Writes a line to stdout at once. That nobody reads it any more ends nothing: a run clears up
-/// behind itself.
+/// Writes a line to stdout and flushes it. A closed stdout is no error, because a run must still
+/// clean up.
 pub(super) fn print_line(line: impl Display) {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-/// A peer of `bench/peers`, installed.
+/// An installed peer of `bench/peers`.
 pub(super) struct Peer {
     interpreter: PathBuf,
     runner: PathBuf,
 }
 
 impl Peer {
-    /// The peer of this name in Node; or why it cannot run.
+    /// The peer of this name in Node, or why it cannot run.
     pub(super) fn node(name: &str) -> Result<Self, String> {
         Self::find(name, "node_modules/.bin/node", "run.mjs")
     }
 
-    /// The peer of this name in Python; or why it cannot run.
+    /// The peer of this name in Python, or why it cannot run.
     pub(super) fn python(name: &str) -> Result<Self, String> {
         Self::find(name, "venv/bin/python", "run.py")
     }
@@ -57,7 +56,7 @@ impl Peer {
         Ok(Self { interpreter, runner })
     }
 
-    /// Has it measure something.
+    /// Runs a measurement of the peer.
     pub(super) async fn run<T: DeserializeOwned>(&self, arguments: &[&str]) -> anyhow::Result<T> {
         let mut command = Command::new(&self.interpreter);
         command.arg(&self.runner).args(arguments);
@@ -67,7 +66,7 @@ impl Peer {
     }
 }
 
-/// Where things are kept that a checkout does not hold.
+/// The folder for downloads and builds that are not part of a checkout.
 fn cache_folder() -> Option<PathBuf> {
     let given = std::env::var_os("TORG_CACHE").map(PathBuf::from);
     given.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache/torg")))

@@ -1,11 +1,11 @@
-//! Where the processor's time goes: this process, the server by its threads, everything else on the
+//! Accounts processor time: this process, the server by its threads, everything else on the
 //! machine.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-/// A look at the counters of the system.
+/// A sample of the system's counters.
 pub(super) struct Look {
     at: Instant,
     server: Option<u32>,
@@ -15,7 +15,7 @@ pub(super) struct Look {
     busy_s: f64,
 }
 
-/// What was spent between two looks, in seconds of one core.
+/// The use between two samples, in seconds of one core.
 pub(super) struct Spent {
     pub(super) client_s: f64,
     pub(super) server_s: f64,
@@ -25,7 +25,7 @@ pub(super) struct Spent {
 }
 
 impl Look {
-    /// Now; with the server's process, if there is one.
+    /// A sample now, with the server's process if there is one.
     pub(super) fn now(server: Option<u32>) -> Self {
         let threads = server.map(threads_of).unwrap_or_default();
         let of = |process: &str| {
@@ -35,7 +35,7 @@ impl Look {
         Self { at: Instant::now(), server, client_s: of("self"), server_s, threads, busy_s: busy() }
     }
 
-    /// Since then.
+    /// The use since this sample.
     pub(super) fn spent(&self) -> Spent {
         let now = Self::now(self.server);
         let threads: BTreeMap<String, f64> = now
@@ -53,7 +53,6 @@ impl Look {
 }
 
 impl Spent {
-    /// One line for people.
     pub(super) fn line(&self) -> String {
         let cores = std::thread::available_parallelism().map_or(1, usize::from) as f64;
         let share = |spent: f64| 100.0 * spent / (self.elapsed_s * cores).max(0.001);
@@ -72,7 +71,7 @@ impl Spent {
     }
 }
 
-/// The most memory that a process had at once, in MiB.
+/// The peak memory of a process, in MiB.
 pub(super) fn peak_mb(process: u32) -> Option<f64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -93,7 +92,7 @@ fn threads_of(process: u32) -> BTreeMap<String, f64> {
     threads
 }
 
-/// Seconds of a line of `stat`: in the program and in the system for it.
+/// Seconds of a line of `stat`: in user and in system mode.
 fn ticks(stat: &str) -> f64 {
     let after_name = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
     let ticks: u64 =
@@ -101,7 +100,7 @@ fn ticks(stat: &str) -> f64 {
     ticks as f64 / per_s()
 }
 
-/// Seconds in which the cores did something.
+/// Seconds in which the cores were busy.
 fn busy() -> f64 {
     let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
     let fields: Vec<u64> = stat
@@ -111,7 +110,7 @@ fn busy() -> f64 {
         .split_whitespace()
         .filter_map(|field| field.parse().ok())
         .collect();
-    // User, nice, system, then idle and waiting, which do not count, then interrupts.
+    // The fields are user, nice, system, then idle and iowait, which do not count, then interrupts.
     let busy: u64 =
         fields.iter().enumerate().filter(|(at, _)| matches!(at, 0..=2 | 5..=6)).map(|(_, field)| field).sum();
     busy as f64 / per_s()

@@ -1,18 +1,19 @@
-//! Waits until what a measurement left behind is done, so that the next one does not begin with it.
+//! Waits until the background work of a measurement is done, so that the next one does not begin
+//! with it.
 
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use store::{Read as _, Store};
 
-/// How long the changes of a measurement may take to reach their topic.
+/// The longest time that the changes of a measurement may take to reach their topic.
 const PATIENCE: Duration = Duration::from_secs(600);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// The engine rests if it was seen at rest so many times, one behind the other.
+/// The engine is idle if this many samples in a row show it idle.
 const QUIET_LOOKS: u32 = 5;
 const QUIET_LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Waits until the topic has every change; says how long it took.
+/// Waits until the topic has every change and returns how long it took.
 pub(super) async fn until_exported(store: &Store) -> anyhow::Result<Duration> {
     let start = Instant::now();
     let tables = watcher::tables();
@@ -24,7 +25,7 @@ pub(super) async fn until_exported(store: &Store) -> anyhow::Result<Duration> {
     Ok(start.elapsed())
 }
 
-/// Waits until the engine's own threads have put away what was written.
+/// Waits until the engine's threads have flushed and compacted what was written.
 pub(super) async fn until_settled(store: &Store) {
     let mut quiet = 0;
     while quiet < QUIET_LOOKS {

@@ -1,4 +1,4 @@
-//! Options that all benchmarks have, and where a run keeps its stores.
+//! Options that all benchmarks have, and the location of a run's stores.
 
 use std::path::{Path, PathBuf};
 
@@ -54,8 +54,7 @@ impl Run {
 }
 
 /// The configuration of a marketplace under measurement: the defaults, in this folder. Offers of a
-/// benchmark have photos that do not exist, and prices without meaning: the stages for these are
-/// left out.
+/// benchmark have photos that do not exist and random prices, so the stages for these are left out.
 pub(crate) fn market_config(data_dir: PathBuf, store_url: &str) -> Config {
     let mut config = Config { data_dir, ..Config::default() };
     config.feeds.spool_dir = config.data_dir.join("spool");

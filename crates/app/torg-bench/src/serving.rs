@@ -1,4 +1,4 @@
-//! A server under measurement: this program serves in a process of its own.
+//! A server under measurement, in a separate process of this program.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use tokio::process::{Child, Command};
 
-/// How long a start and a stop may take.
+/// The longest time for a start and a stop.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A running server; killed when dropped.
@@ -20,8 +20,8 @@ pub(super) struct Serving {
 }
 
 impl Serving {
-    /// Starts it in this folder, with these settings and none of the environment, and waits until
-    /// it is ready. Its log is `server.log` there.
+    /// Starts the server in this folder, with these settings and an otherwise empty environment,
+    /// and waits until it is ready. Its log is `server.log` in the folder.
     pub(super) async fn start(folder: &Path, settings: &[(&str, String)]) -> anyhow::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let log = folder.join("server.log");
@@ -68,7 +68,7 @@ impl Serving {
         }
     }
 
-    /// Ends it in order.
+    /// Stops the server in order.
     pub(super) async fn stop(mut self) -> anyhow::Result<()> {
         let asked = Command::new("kill").args(["-TERM", &self.process.to_string()]).status().await?;
         anyhow::ensure!(asked.success(), "the server cannot be told to stop");

@@ -1,10 +1,10 @@
-//! `torg-bench offers` in small: that it runs, and what it prints.
+//! A small run of `torg-bench offers`: it succeeds and prints the expected line.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::process::{Command, Stdio};
 
-/// What scripts rely on, in this order.
+/// Scripts rely on these keys, in this order.
 const KEYS: [&str; 12] = [
     "bench",
     "engine",
@@ -34,8 +34,8 @@ const SMALL: [&str; 12] = [
     "1",
 ];
 
-/// The last line of a small run; its first keys are those that scripts rely on, and nothing is left
-/// behind.
+/// The last line of a small run; its first keys are those that scripts rely on, and no files or
+/// tables stay.
 fn line_of(options: &[&str]) -> serde_json::Value {
     let folder = tempfile::tempdir().unwrap();
     let arguments = [&["offers"], &SMALL[..], options].concat();

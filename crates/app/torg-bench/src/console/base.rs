@@ -1,4 +1,4 @@
-//! Fills the store, in this process.
+//! Loads the data of a run into the store, in this process.
 
 use std::time::Instant;
 
@@ -13,13 +13,12 @@ use node::config::{BuiltInStage, Config, Url};
 use node::parts;
 use node::roles::stages::{Marketplace, Work};
 
-/// Offers and sellers whose pages are asked for.
+/// Offers and sellers whose pages are requested.
 pub(super) struct Sample {
     pub(super) offers: Vec<String>,
     pub(super) sellers: Vec<String>,
 }
 
-/// How many of each.
 const SAMPLE: usize = 50;
 
 /// Publishes all offers and waits until the topic has them.
@@ -51,7 +50,7 @@ pub(super) async fn fill(args: &ConsoleBench) -> anyhow::Result<Sample> {
     })
 }
 
-/// What the server runs with later: the defaults, in the folder of the run.
+/// The configuration that the server gets later: the defaults, in the folder of the run.
 fn config(args: &ConsoleBench) -> anyhow::Result<Config> {
     let folder = std::path::absolute(args.folder())?;
     let mut config = Config { data_dir: folder.clone(), ..Config::default() };

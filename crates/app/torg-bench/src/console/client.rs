@@ -1,4 +1,4 @@
-//! A client that asks for pages over one connection, as a browser does, and keeps its cookie.
+//! An HTTP client that requests pages over one connection, as a browser does, and keeps its cookie.
 
 use std::net::SocketAddr;
 
@@ -6,16 +6,14 @@ use anyhow::Context as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// More than any page has.
+/// Larger than any page.
 const ANSWER_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// One connection of HTTP/1.1.
 pub(super) struct Client {
     stream: TcpStream,
     cookie: String,
 }
 
-/// An answer.
 pub(super) struct Answer {
     pub(super) status: u16,
     head: String,
@@ -23,7 +21,6 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// A header, by its name in small letters.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
         lines.find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
@@ -37,7 +34,7 @@ impl Client {
         Ok(Self { stream, cookie: String::new() })
     }
 
-    /// Asks for a page with some headers more, each with its end of line.
+    /// Requests a page. Each line of `headers` includes its CRLF.
     pub(super) async fn get(&mut self, path: &str, headers: &str) -> anyhow::Result<Answer> {
         let cookie =
             if self.cookie.is_empty() { String::new() } else { format!("cookie: {}\r\n", self.cookie) };
@@ -49,12 +46,10 @@ impl Client {
         Ok(answer)
     }
 
-    /// Calls a method in JSON.
     pub(super) async fn post(&mut self, path: &str, body: &str) -> anyhow::Result<Answer> {
         self.post_as(path, "application/json", body).await
     }
 
-    /// Sends something of this type.
     pub(super) async fn post_as(&mut self, path: &str, kind: &str, body: &str) -> anyhow::Result<Answer> {
         let length = body.len();
         let head = format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: {kind}\r\n");
@@ -75,7 +70,7 @@ impl Client {
         let mut answer = Answer { status, head, body: bytes.split_off(end + 4) };
         let length = match answer.header("content-length") {
             Some(length) => length.parse().context("no length")?,
-            // An answer in pieces ends with an empty one.
+            // A chunked response ends with an empty chunk.
             None if answer.header("transfer-encoding").is_some() => {
                 while !answer.body.ends_with(b"0\r\n\r\n") {
                     self.read(&mut answer.body).await?;
@@ -99,7 +94,7 @@ impl Client {
     }
 }
 
-/// What pieces come to, each of which stands behind its length.
+/// Joins the chunks of a body; each chunk follows its length.
 fn whole(mut pieces: &[u8]) -> anyhow::Result<Vec<u8>> {
     let mut whole = Vec::new();
     loop {

@@ -1,10 +1,10 @@
-//! `torg-bench console`: pages of the console over many offers and stages.
+//! `torg-bench console`: response times of console pages over many offers and stages.
 //!
-//! Offers are loaded in this process; then a `torg serve` of the same program has the store, with
-//! stages in a process of their own, two of which do not answer, and gets feeds, values and tasks.
-//! Pages are asked for as a browser does, one after the other by several people while a re-crawl
-//! keeps all stages busy. Then that rests, and the overview stays open in many browsers: what they
-//! cost is told beside the same time without them.
+//! Offers are loaded in this process. Then a `torg serve` of the same program opens the store, with
+//! stages in a separate process, two of which do not answer. It gets feeds, values and tasks.
+//! Several clients request pages as browsers do, one after the other, while a re-crawl keeps all
+//! stages busy. After the re-crawl the overview stays open in many browsers; the report compares
+//! the processor time of the server with that of the same server without viewers.
 
 mod base;
 mod client;
@@ -73,7 +73,6 @@ impl ConsoleBench {
     }
 }
 
-/// What a run found.
 #[derive(Debug, Default, Serialize)]
 struct Report {
     bench: &'static str,
@@ -82,12 +81,12 @@ struct Report {
     /// Of the slowest page.
     p95_ms: Figure,
     p50_ms: Figure,
-    /// Of all pages when others are asked for in between, so that little is left of what was made
-    /// before.
+    /// Of all pages, with requests for other pages in between, so that caches hold little of the
+    /// page.
     rested_p95_ms: Figure,
-    /// The overview with all that it needs, as a browser without a cache gets it.
+    /// The overview with all its resources, as a browser with an empty cache loads it.
     page_kb: Figure,
-    /// Of one core, beside the same server without viewers.
+    /// In hundredths of one core, minus the use of the same server without viewers.
     viewers_cpu_pct: Figure,
     viewers: u64,
     rss_mb: Figure,
@@ -99,7 +98,7 @@ pub(super) async fn run(args: ConsoleBench) -> anyhow::Result<()> {
     }
     clear(&args)?;
     let outcome = measure(&args).await;
-    // A run that failed leaves its store and the server's log behind.
+    // After a failed run its store and the server's log stay.
     let report = outcome.with_context(|| format!("see {}", args.folder().join("server.log").display()))?;
     clear(&args)?;
     process::answer(&report)
@@ -110,7 +109,7 @@ fn clear(args: &ConsoleBench) -> anyhow::Result<()> {
     if folder.exists() {
         std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
     }
-    // It stays if it holds something else.
+    // The folder stays if it holds something else.
     if let Some(parent) = folder.parent() {
         let _ = std::fs::remove_dir(parent);
     }
@@ -141,9 +140,9 @@ async fn measure(args: &ConsoleBench) -> anyhow::Result<Report> {
     report.p95_ms = Figure::of(taken.slowest.quantile_ms(950));
     report.p50_ms = Figure::of(taken.slowest.quantile_ms(500));
     report.rested_p95_ms = Figure::of(taken.rested.quantile_ms(950));
-    // The first connection was idle for longer than the server lets one be.
+    // The first connection was idle for longer than the server allows.
     let mut client = Client::connect(serving.address).await?;
-    // By now it has all its figures and plots.
+    // By now the page has all its figures and plots.
     report.page_kb = Figure::of(pages::first_page_kb(&mut client).await?);
     args.say(&format!(
         "  first page       {:>9.1} KB with its style, script and icon",
@@ -168,13 +167,13 @@ async fn recrawl(client: &mut Client, method: &str, body: &serde_json::Value) ->
     Ok(())
 }
 
-/// What the server spends on overviews that stay open, in hundredths of a core.
+/// The processor time that the server spends on open overviews, in hundredths of a core.
 async fn viewers(args: &ConsoleBench, serving: &Serving) -> anyhow::Result<f64> {
     let time = Duration::from_secs(args.seconds);
-    // What the re-crawl left behind comes to rest first.
+    // The work that the re-crawl left behind finishes first.
     tokio::time::sleep(time / 4).await;
     let before = alone(serving, time).await;
-    // They do not look at the same moments.
+    // Viewers do not refresh at the same moments.
     let apart = |viewer: u64| OVERVIEW_REFRESH_INTERVAL * viewer as u32 / args.viewers as u32;
     let look = Look::now(Some(serving.process));
     let opened: Vec<_> = (0..args.viewers)
@@ -194,7 +193,7 @@ async fn viewers(args: &ConsoleBench, serving: &Serving) -> anyhow::Result<f64> 
     Ok(percent(with_viewers - f64::midpoint(before, after)))
 }
 
-/// What the server spends by itself, in seconds.
+/// The processor time of the server without viewers, in seconds.
 async fn alone(serving: &Serving, time: Duration) -> f64 {
     let look = Look::now(Some(serving.process));
     tokio::time::sleep(time).await;

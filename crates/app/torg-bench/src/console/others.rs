@@ -1,4 +1,5 @@
-//! What else a marketplace has: feeds, a load with a report, values, and tasks that wait on them.
+//! The other data of a marketplace: feeds, a load with a report, values, and tasks that wait for
+//! them.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -14,15 +15,14 @@ const TASKS: usize = 300;
 const VALUES: usize = 1000;
 /// Values that are set in one call.
 const VALUES_AT_ONCE: usize = 500;
-/// Offers of the feed that is loaded, of which every third has a mistake.
+/// Offers of the loaded feed; every third has a mistake.
 const OFFERS: usize = 2000;
-/// How long its load may take.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// The seller of the feed that is loaded, and its namespace.
+/// The seller and the namespace of the loaded feed.
 pub(super) const LOADED: (&str, &str) = ("seller-of-feeds-000", "main");
 
-/// Makes all of it through the calls that programs make.
+/// Creates everything through the public API.
 pub(super) async fn make(args: &ConsoleBench, client: &mut Client) -> anyhow::Result<()> {
     for number in 0..FEEDS {
         let feed = json!({"seller": format!("seller-of-feeds-{number:03}"), "namespace": LOADED.1, "title": "All of the shop"});
@@ -73,7 +73,7 @@ async fn until_loaded(client: &mut Client) -> anyhow::Result<()> {
     }
 }
 
-/// A file with good offers, and ones without a price or a name.
+/// A file with good offers, and offers without a price or a name.
 fn file() -> String {
     let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<yml_catalog date=\"2026-11-01 10:00\"><shop><name>Own</name>\
         <currencies><currency id=\"EUR\" rate=\"1\"/></currencies><categories><category id=\"1\">City bicycles</category></categories><offers>"
@@ -90,7 +90,7 @@ fn file() -> String {
 }
 
 /// Tasks that read one value and set another one. Each runs once, because its value is new to it;
-/// then they have nothing to do.
+/// then the tasks are idle.
 fn tasks() -> String {
     let mut text = "tasks:\n".to_owned();
     for number in 0..TASKS {

@@ -1,4 +1,4 @@
-//! The pages that are asked for.
+//! Requests every page of the console and measures its response time.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use super::client::Client;
 use super::others::LOADED;
 use crate::measure::{Measure, join};
 
-/// How often each page is asked for with a pause before it.
+/// Rounds in which each page is requested after a pause.
 const RESTED_ROUNDS: usize = 20;
 
-/// How long pages took.
+/// Response times of pages.
 pub(super) struct Taken {
-    /// The slowest page of all, when one asking follows the other.
+    /// The slowest page, when requests follow each other without a pause.
     pub(super) slowest: Measure,
-    /// All pages, when others are asked for in between. Of one alone there are too few askings: a
-    /// single slow one would be its figure.
+    /// All pages together, with requests for other pages in between. One page alone has too few
+    /// requests: a single slow one would decide its figure.
     pub(super) rested: Measure,
 }
 
-/// Asks for every page many times; prints how long each took, and gives what is told of them all.
+/// Requests every page many times, prints the time of each and returns the summary.
 pub(super) async fn all(args: &ConsoleBench, address: SocketAddr, sample: &Sample) -> anyhow::Result<Taken> {
     let one = |path: &str| Arc::new(vec![path.to_owned()]);
     let each = |start: &str, names: &[String]| {
@@ -44,7 +44,7 @@ pub(super) async fn all(args: &ConsoleBench, address: SocketAddr, sample: &Sampl
         ),
         ("offer", each("/console/offers/", &sample.offers)),
         ("offers", one("/console/offers")),
-        // By an id in a feed that there is not: that asks all that can be asked.
+        // An id in a feed that does not exist: this runs every lookup of the search.
         ("search", each("/console/offers?q=none%2F", &sample.sellers)),
         ("sellers", one("/console/sellers")),
         ("seller", each("/console/sellers/", &sample.sellers)),
@@ -96,8 +96,7 @@ async fn ask(address: SocketAddr, paths: Arc<Vec<String>>, times: u64) -> anyhow
     Ok(measure)
 }
 
-/// Asks for every page in turn, each so seldom that little is left of what was made for whoever
-/// asked before.
+/// Requests every page in turn, so rarely that caches hold little from the previous request.
 async fn rested(address: SocketAddr, pages: &[(&str, Arc<Vec<String>>)]) -> anyhow::Result<Vec<Measure>> {
     let mut measures = vec![Measure::default(); pages.len()];
     for round in 0..RESTED_ROUNDS {
@@ -114,7 +113,7 @@ async fn rested(address: SocketAddr, pages: &[(&str, Arc<Vec<String>>)]) -> anyh
     Ok(measures)
 }
 
-/// Kilobytes of the overview with everything that it names.
+/// Kilobytes of the overview with all its resources.
 pub(super) async fn first_page_kb(client: &mut Client) -> anyhow::Result<f64> {
     let page = client.get("/console/", "").await?;
     anyhow::ensure!(page.status == 200, "the overview: {}", page.status);
@@ -129,7 +128,7 @@ pub(super) async fn first_page_kb(client: &mut Client) -> anyhow::Result<f64> {
     Ok(bytes as f64 / 1000.0)
 }
 
-/// The overview, open in a browser, which was opened some time after the others.
+/// The overview, open in a browser that opens it after this delay.
 pub(super) async fn stay(address: SocketAddr, after: Duration, time: Duration) -> anyhow::Result<()> {
     let mut client = Client::connect(address).await?;
     let end = Instant::now() + time;

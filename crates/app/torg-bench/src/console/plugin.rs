@@ -1,4 +1,4 @@
-//! Stages in a process of their own: this program again, with a hidden flag. They look at every
+//! Stages in a separate process: this program again, with a hidden flag. They are called for every
 //! offer and change nothing.
 
 use std::net::SocketAddr;
@@ -16,10 +16,10 @@ use super::ConsoleBench;
 use crate::process::print_line;
 
 const GREETING: &str = "listening on ";
-/// Stages of a run that are not here: two are built in, and two do not answer.
+/// Stages of a run that this process does not serve: two are built in, and two do not answer.
 const BUILT_IN: u64 = 2;
 const DEAD: u64 = 2;
-/// More than any run wants.
+/// More than any run needs.
 const SERVED_MAX: u64 = 60;
 
 /// The process with the stages; it ends when this is dropped.
@@ -44,7 +44,7 @@ impl Plugin {
 
     /// Writes the file that declares all outside stages of a run.
     pub(super) async fn declare(&self, args: &ConsoleBench) -> anyhow::Result<PathBuf> {
-        // Nobody else gets the port that soon.
+        // The system does not reuse the port that soon.
         let nowhere = tokio::net::TcpListener::bind("127.0.0.1:0").await?.local_addr()?;
         let living = args.stages - BUILT_IN - DEAD;
         let stages = (0..living)
@@ -62,7 +62,7 @@ fn id(number: u64) -> String {
     format!("look-{number:02}")
 }
 
-/// It looks, and does nothing.
+/// A stage that makes no changes.
 struct Looks(String);
 
 #[async_trait]
@@ -76,7 +76,7 @@ impl Stage for Looks {
     }
 }
 
-/// Serves all stages until the standard input ends.
+/// Serves all stages until stdin ends.
 pub(super) async fn in_child() -> anyhow::Result<()> {
     let stages = (0..SERVED_MAX).map(|number| Arc::new(Looks(id(number))) as Arc<dyn Stage>).collect();
     let options = Options { address: "127.0.0.1:0".to_owned(), ..Options::default() };

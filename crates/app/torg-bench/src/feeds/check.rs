@@ -1,9 +1,8 @@
-//! Files are checked: split, judged by the schema and parsed; then also unified. Beside `xmllint`,
-//! which judges the same file by the same schema, in turns.
+//! Measures checks of feed files (splitting, validation against the schema, parsing; then
+//! unification too) in turns with `xmllint`, which validates the same file against the same schema.
 //!
-//! Every check is a process of its own. That of Torg and that of `xmllint` are timed from their
-//! start to their end; with unification the time begins when the catalogue is there, which a server
-//! reads once.
+//! Every check is a separate process. Those of Torg and of `xmllint` are timed from start to end.
+//! With unification the time begins when the catalogue is loaded, which a server does once.
 
 use std::fs::File;
 use std::io::{BufWriter, ErrorKind};
@@ -32,7 +31,7 @@ use crate::processor::peak_mb;
 const XMLLINT: &str = "xmllint";
 const MB: f64 = 1e6;
 
-/// What the process that checks says.
+/// The output of the process that checks a file.
 #[derive(Serialize, Deserialize)]
 struct Checked {
     offers: u64,

@@ -1,4 +1,4 @@
-//! Small sellers load all at once: alone, and while a big one loads.
+//! Measures the load times of many small sellers at once: alone, and while a big seller loads.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -16,13 +16,13 @@ pub(super) const SIDE: &str = "fairness";
 const BIG: &str = "big";
 /// Words of a description: half a million offers have to fit into one file.
 const WORDS: u64 = 10;
-/// The big seller has so many offers published when the small ones begin, or a tenth of all if that
+/// Offers of the big seller that are published when the small ones begin, or a tenth of all if that
 /// is less.
 const UNDER_WAY: u64 = 5000;
 
 pub(super) async fn measure(args: &FeedsBench, report: &mut Report) -> anyhow::Result<()> {
     let market = Market::open(args, SIDE).await?;
-    // The first ones find everything cold.
+    // The first loads run with cold caches.
     small_ones(args, &market, "first").await?;
     let alone = small_ones(args, &market, "alone").await?;
     let (beside, big_per_s) = beside_big(args, &market).await?;
@@ -52,8 +52,8 @@ pub(super) async fn measure(args: &FeedsBench, report: &mut Report) -> anyhow::R
     Ok(())
 }
 
-/// The times of the small sellers while the big one loads, and the offers that it loads in a
-/// second.
+/// The load times of the small sellers while the big one loads, and the offers per second of the
+/// big one.
 async fn beside_big(args: &FeedsBench, market: &Market) -> anyhow::Result<(Times, f64)> {
     let plan = Plan::new(Kind::OwnXml, 2, Size::Offers(args.big_seller));
     let file = market.write("big.xml", &Plan { words_max: WORDS, ..plan })?;
@@ -77,7 +77,7 @@ async fn beside_big(args: &FeedsBench, market: &Market) -> anyhow::Result<(Times
     Ok((beside, args.big_seller as f64 / start.elapsed().as_secs_f64()))
 }
 
-/// Has small sellers load all at once; from the upload of each to its end.
+/// Starts the loads of all small sellers at once. Each is timed from its upload to its end.
 async fn small_ones(args: &FeedsBench, market: &Market, name: &str) -> anyhow::Result<Times> {
     let mut files: Vec<(String, PathBuf)> = Vec::new();
     for number in 0..args.small_sellers {

@@ -1,5 +1,5 @@
-//! A file becomes live offers, and a second one with few changes changes only these. Beside the
-//! writes of `bench offers`.
+//! Measures how fast a file becomes live offers. A second file with few changes must update only
+//! the changed offers. The reference is the writes of `bench offers`.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
@@ -20,10 +20,10 @@ use crate::machine::usage;
 use crate::process::last_line;
 
 pub(super) const SIDE: &str = "load";
-/// One offer of so many is different in the second file.
+/// One of this many offers is different in the second file.
 const CHANGED_EVERY: u64 = 100;
 const SELLER: &str = "seller";
-/// Offers of `bench offers`, at most: as many as there are here, of many sellers.
+/// The most offers that `bench offers` gets; it uses as many offers as this run, of many sellers.
 const OTHERS_MAX: u64 = 200_000;
 
 pub(super) async fn measure(args: &FeedsBench, report: &mut Report) -> anyhow::Result<()> {
@@ -110,8 +110,7 @@ async fn reload(
     Ok(())
 }
 
-/// The offers that are different in the file have the next version, and all others the one that
-/// they had.
+/// Checks that changed offers have the next version and all others keep theirs.
 fn only_changed_are_newer(
     plan: &Plan,
     before: &BTreeMap<String, u64>,
@@ -138,7 +137,7 @@ struct Writes {
     store_writes_per_s: f64,
 }
 
-/// `bench offers` with as many offers, in a process of its own.
+/// `bench offers` with as many offers, in a separate process.
 async fn beside_writes(args: &FeedsBench, report: &mut Report) -> anyhow::Result<()> {
     let store = match args.run.postgres() {
         Some(url) => url.to_owned(),

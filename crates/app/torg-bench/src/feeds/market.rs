@@ -1,4 +1,5 @@
-//! A marketplace of a run: everything that `torg serve` runs, in this process, without its port.
+//! A marketplace for one measurement: everything that `torg serve` runs, in this process, without a
+//! port.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -27,14 +28,13 @@ use node::parts;
 use node::roles::stages::{Marketplace, Work};
 use node::supervisor::Running;
 
-/// How long nothing may happen before a run is given up.
+/// A run fails after this time without progress.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How often it is looked whether a load has ended.
+/// The poll interval for the end of a load.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 const PIECE_BYTES: usize = 1 << 20;
 const PAGE: usize = 1000;
 
-/// A marketplace that runs.
 pub(super) struct Market {
     pub(super) feeds: Feeds,
     offers: Offers,
@@ -47,7 +47,7 @@ pub(super) struct Market {
 }
 
 impl Market {
-    /// One in which nothing is.
+    /// An empty marketplace.
     pub(super) async fn open(args: &FeedsBench, side: &str) -> anyhow::Result<Self> {
         clear(args, side).await?;
         let config = args.config(side);
@@ -64,20 +64,18 @@ impl Market {
         Ok(Self { feeds, offers, store, topics, topic, folder, running, _closing: closing })
     }
 
-    /// Writes a file.
     pub(super) fn write(&self, name: &str, plan: &Plan) -> anyhow::Result<PathBuf> {
         let file = self.folder.join(name);
         plan.write(BufWriter::new(File::create(&file)?))?;
         Ok(file)
     }
 
-    /// A new feed of a seller.
     pub(super) async fn feed(&self, seller: &str) -> anyhow::Result<FeedName> {
         let feed = self.feeds.create(Feed { seller: seller.to_owned(), ..Feed::default() }).await?;
         Ok(FeedName { seller: feed.seller, namespace: feed.namespace })
     }
 
-    /// Hands in a file; the number of its load.
+    /// Uploads a file and returns the number of its load.
     pub(super) async fn upload(&self, feed: &FeedName, file: &PathBuf) -> anyhow::Result<u64> {
         let (files, file) = (self.feeds.files().clone(), File::open(file)?);
         let spooled = tokio::task::spawn_blocking(move || {
@@ -112,18 +110,18 @@ impl Market {
         }
     }
 
-    /// Waits until the topic has every change; says how long it took.
+    /// Waits until the topic has every change and returns how long it took.
     pub(super) async fn send_off(&self) -> anyhow::Result<Duration> {
         resting::until_exported(&self.store).await
     }
 
-    /// Waits until the engine has put away what was written.
+    /// Waits until the engine has flushed and compacted what was written.
     pub(super) async fn settle(&self) -> anyhow::Result<()> {
         resting::until_settled(&self.store).await;
         Ok(())
     }
 
-    /// The messages that the topic of changes was ever sent.
+    /// Messages ever written to the topic of changes.
     pub(super) async fn exported(&self) -> anyhow::Result<i64> {
         let described = self.topics.describe(&self.topic).await?;
         Ok(described.partitions.iter().map(|partition| partition.end).sum())
@@ -163,7 +161,7 @@ fn external_id(stored: &StoredOffer) -> anyhow::Result<String> {
     }
 }
 
-/// Removes what stands there of one side, if anything does.
+/// Removes the data of one side, if it exists.
 pub(super) async fn clear(args: &FeedsBench, side: &str) -> anyhow::Result<()> {
     if let Some(url) = args.run.postgres() {
         let (client, connection) =

@@ -1,10 +1,11 @@
 //! `torg-bench feeds`: how fast files are checked, how fast they become live offers, and whether
 //! small sellers wait for big ones.
 //!
-//! - *Check*: generated files of Torg's own XML are split, checked by the schema and parsed, and
-//!   then also unified. Beside `xmllint` with the same schema.
-//! - *Load*: a file becomes live offers in a whole marketplace, with its answers stored; then a
-//!   second one, in which one offer of a hundred is different. Beside the writes of `bench offers`.
+//! - *Check*: generated files of Torg's own XML are split, validated against the schema and parsed,
+//!   and then also unified. The reference is `xmllint` with the same schema.
+//! - *Load*: a file becomes live offers in a whole marketplace, with its results stored; then a
+//!   second file, in which one offer of a hundred is different. The reference is the writes of
+//!   `bench offers`.
 //! - *Fairness*: many small sellers load at once, alone and beside a big one.
 
 mod check;
@@ -32,13 +33,13 @@ pub(super) async fn run(args: FeedsBench) -> anyhow::Result<()> {
     process::answer(&report)
 }
 
-/// A run that failed leaves its stores and files behind.
+/// Not called after a failed run, whose stores and files stay.
 async fn clear(args: &FeedsBench) -> anyhow::Result<()> {
     for side in [load::SIDE, fairness::SIDE] {
         market::clear(args, side).await?;
     }
     let _ = std::fs::remove_dir_all(args.folder());
-    // It stays if it holds something else.
+    // The folder stays if it holds something else.
     let _ = std::fs::remove_dir(args.run.folder());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What a run measures, and how.
+//! Command-line options of the feeds benchmark.
 
 use std::path::PathBuf;
 
@@ -71,17 +71,16 @@ impl FeedsBench {
         self.only.is_empty() || self.only.contains(&part)
     }
 
-    /// Where everything of a run is; made and removed again.
+    /// The folder with all files of a run, which creates and removes it.
     pub(super) fn folder(&self) -> PathBuf {
         self.run.folder().join("feeds")
     }
 
-    /// The schema of PostgreSQL that a measurement makes and removes again.
+    /// The PostgreSQL schema that a measurement creates and removes.
     pub(super) fn schema(side: &str) -> String {
         format!("bench_feeds_{side}")
     }
 
-    /// The configuration of a marketplace.
     pub(super) fn config(&self, side: &str) -> Config {
         let folder = self.folder().join(side);
         let url = self.run.store_url(&Self::schema(side), &folder);

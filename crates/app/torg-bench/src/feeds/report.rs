@@ -1,14 +1,14 @@
-//! The line for machines.
+//! The JSON line of the feeds benchmark.
 
 use serde::Serialize;
 
 use crate::figure::Figure;
 
-/// All figures of a run; what was not measured is null.
+/// All figures of a run; null if not measured.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Report {
     pub(super) bench: &'static str,
-    /// Of the first size, as the next three.
+    /// For the first file size, like the next three.
     pub(super) check_mb_s: Figure,
     pub(super) xmllint_mb_s: Figure,
     pub(super) ratio_xmllint: Figure,
@@ -16,7 +16,7 @@ pub(super) struct Report {
     pub(super) e2e_offers_per_s: Figure,
     pub(super) e2e_over_offers: Figure,
     pub(super) reload_speedup: Figure,
-    /// The most that a check took, of all sizes.
+    /// The peak of all checks of all sizes.
     pub(super) rss_mb: Figure,
     pub(super) ratio_unify: Figure,
     pub(super) engine: &'static str,

@@ -1,4 +1,5 @@
-//! The offers of a run: sound by the built-in catalogue, the same for every side, and repeatable.
+//! Generates the offers of a run: valid by the built-in catalogue, the same for every side, and
+//! repeatable.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use wire::torg::offers::v1::{
 use super::texts::Texts;
 use crate::data::{Numbers, mix};
 
-/// Categories of all offers, each with its attributes.
+/// The categories of all offers, each with attributes.
 pub(super) const CATEGORIES: [&str; 4] = [
     "transport/cars",
     "real-estate/flats/sale",
@@ -19,7 +20,7 @@ pub(super) const CATEGORIES: [&str; 4] = [
     "transport/parts/tyres",
 ];
 pub(super) const CURRENCY: &str = "EUR";
-/// One offer of so many is large.
+/// One of this many offers is large.
 pub(super) const LARGE_EVERY: u64 = 200;
 /// Offers of a seller, on average.
 const OFFERS_OF_A_SELLER: u64 = 50;
@@ -28,7 +29,6 @@ const VALUES_OF_AN_ATTRIBUTE: usize = 32;
 const EURO: i64 = 1_000_000;
 const CENTS: i64 = 100;
 
-/// Makes offers.
 #[derive(Clone)]
 pub(crate) struct Ads(Arc<Inner>);
 
@@ -52,7 +52,7 @@ struct Attribute {
 }
 
 impl Ads {
-    /// Offers of as many sellers as so many offers have.
+    /// Sellers are as many as this number of offers needs.
     pub(crate) fn new(catalogue: &Catalogue, offers: u64) -> anyhow::Result<Self> {
         let (texts, mut numbers) = (Texts::new(), Numbers::new(5));
         let categories = CATEGORIES
@@ -66,13 +66,13 @@ impl Ads {
         Ok(Self(Arc::new(Inner { texts, categories, sellers: offers.div_ceil(OFFERS_OF_A_SELLER) })))
     }
 
-    /// Offer number `n` of those of many sellers. About 2 KB, one in 200 about 100 KB.
+    /// Offer number `n` of many sellers. About 2 KB; one in 200 has about 100 KB.
     pub(crate) fn of_many(&self, n: u64) -> Offer {
         let seller = self.seller(n);
         if n % LARGE_EVERY == LARGE_EVERY / 2 { self.large(n, seller) } else { self.typical(n, seller) }
     }
 
-    /// Whose offer number `n` of those of many sellers is.
+    /// The seller of offer number `n` of many sellers.
     pub(super) fn seller(&self, n: u64) -> String {
         format!("seller-{}", mix(n ^ 0x5e11) % self.0.sellers)
     }
@@ -109,8 +109,8 @@ impl Ads {
         }
     }
 
-    /// An offer of about 100 KB: as long a text and as many photos as the catalogue allows, each in
-    /// several sizes behind signed addresses.
+    /// An offer of about 100 KB: the longest text and the most photos that the catalogue allows;
+    /// each photo has several sizes with signed addresses.
     fn large(&self, n: u64, seller: String) -> Offer {
         let mut numbers = Numbers::new(mix(n ^ 0x1a46));
         let photo = |_| {
@@ -131,7 +131,7 @@ impl Ads {
     }
 }
 
-/// An amount from 10 to 100,000 euros; small ones come more often.
+/// An amount from 10 to 100,000 euros; small ones are more frequent.
 pub(super) fn asked(numbers: &mut Numbers) -> i64 {
     let magnitude = CENTS * 10_i64.pow(1 + numbers.below(4) as u32);
     (magnitude + numbers.below(9 * magnitude.cast_unsigned()).cast_signed()) * EURO / CENTS

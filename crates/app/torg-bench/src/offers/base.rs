@@ -1,4 +1,4 @@
-//! The ad store inside this process: as the server has it, without RPC.
+//! The ad store in this process, without RPC.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use node::parts;
 use node::roles::stages::{Marketplace, Work};
 use node::supervisor::Running;
 
-/// The ad store with everything that goes on beside calls.
+/// The ad store with all its background work.
 pub(super) struct Base {
     pub(super) offers: Offers,
     store: Store,
@@ -44,13 +44,13 @@ impl Base {
         })
     }
 
-    /// Waits until the topic has every change, so that a measurement does not begin with them; says
-    /// how long it took.
+    /// Waits until the topic has every change, so that a measurement does not begin with a backlog.
+    /// Returns how long it took.
     pub(super) async fn send_off(&self) -> anyhow::Result<Duration> {
         resting::until_exported(&self.store).await
     }
 
-    /// Waits until the engine has put away what was written.
+    /// Waits until the engine has flushed and compacted what was written.
     pub(super) async fn settle(&self) -> anyhow::Result<()> {
         resting::until_settled(&self.store).await;
         Ok(())
@@ -64,7 +64,7 @@ impl Base {
     }
 }
 
-/// Removes the store of a run, if there is one.
+/// Removes the store of a run, if it exists.
 pub(super) async fn clear(args: &OffersBench) -> anyhow::Result<()> {
     if let Some(url) = args.run.postgres() {
         execute(url, &[&format!("drop schema if exists {SCHEMA} cascade")]).await?;
@@ -75,12 +75,12 @@ pub(super) async fn clear(args: &OffersBench) -> anyhow::Result<()> {
         }
         _ => {}
     }
-    // It stays if it holds something else.
+    // The folder stays if it holds something else.
     let _ = std::fs::remove_dir(args.run.folder());
     Ok(())
 }
 
-/// Has PostgreSQL and the system write out what they put off, so that it does not fall into a
+/// Makes PostgreSQL and the system flush delayed writes, so that they do not fall into a
 /// measurement.
 pub(super) async fn put_away(args: &OffersBench) -> anyhow::Result<()> {
     if let Some(url) = args.handmade_server() {

@@ -1,8 +1,8 @@
-//! What a run knows of the offers that it reads and writes, and the writes that it makes.
+//! The offers that a run reads and writes, and the generator of its writes.
 //!
-//! Of a hundred writes eighty change an offer (its price, every fourth its title too), ten publish
-//! one, ten move one: what is active is sold, what is sold is offered again. Writers have offers of
-//! their own, so that none waits for another.
+//! Of a hundred writes eighty change an offer (its price, and every fourth its title too), ten
+//! publish one, and ten change a state: an active offer is sold, a sold one is offered again. Every
+//! writer has its own offers, so that writers do not wait for each other.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,9 +13,7 @@ use wire::torg::offers::v1::{Offer, Status};
 use super::ads::{Ads, asked, price};
 use crate::data::Numbers;
 
-/// The fields that a change of the price sets.
 const PRICE: &[&str] = &["price"];
-/// The fields that a change of both sets.
 const PRICE_AND_TITLE: &[&str] = &["price", "title"];
 
 /// The offers of many sellers.
@@ -26,12 +24,11 @@ struct Inner {
     ads: Ads,
     ids: Vec<OfferId>,
     sold: Vec<AtomicBool>,
-    /// Numbers of offers that were not used yet.
+    /// The next unused offer number.
     fresh: AtomicU64,
     seeds: AtomicU64,
 }
 
-/// One write.
 pub(super) enum Write {
     /// New values for some fields; the offer has its id and these fields.
     Update {
@@ -51,14 +48,14 @@ pub(super) enum Write {
 }
 
 impl Book {
-    /// Offers of these ids, all active; the first of them is number 0 of `ads`.
+    /// The ids of active offers; the first of them is number 0 of `ads`.
     pub(super) fn new(ads: Ads, ids: Vec<OfferId>) -> Self {
         let (sold, fresh) =
             (ids.iter().map(|_| AtomicBool::new(false)).collect(), AtomicU64::new(ids.len() as u64));
         Self(Arc::new(Inner { ads, ids, sold, fresh, seeds: AtomicU64::new(1) }))
     }
 
-    /// A copy in which all offers are active again, for a side with rows of its own.
+    /// A copy in which all offers are active again, for a side with its own rows.
     pub(super) fn anew(&self) -> Self {
         Self::new(self.0.ads.clone(), self.0.ids.clone())
     }
@@ -75,19 +72,17 @@ impl Book {
         Numbers::new(self.0.seeds.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// The writes of one of so many writers.
+    /// The write generator of one of `writers` writers.
     pub(super) fn writer(&self, writer: u64, writers: u64) -> Writer {
         let own = (self.0.ids.len() as u64 / writers).max(1);
         Writer { book: self.clone(), numbers: self.numbers(), number: writer, of: writers, own }
     }
 
-    /// Any offer.
     pub(super) fn pick(&self, numbers: &mut Numbers) -> OfferId {
         self.0.ids[numbers.below(self.0.ids.len() as u64) as usize]
     }
 }
 
-/// Makes writes, one after the other.
 pub(super) struct Writer {
     book: Book,
     numbers: Numbers,

@@ -1,4 +1,4 @@
-//! The cabinet of a seller with very many offers beside that of one with a hundred.
+//! Measures the cabinet of a seller with very many offers beside that of a seller with a hundred.
 
 use std::time::Instant;
 
@@ -15,13 +15,13 @@ use crate::measure::{Measure, all_beside};
 
 type Client = CabinetServiceClient;
 
-/// Sellers who look at their cabinets at the same time.
+/// Sellers who load their cabinets at the same time.
 const LOOKERS: usize = 4;
 const PAGE: u32 = 50;
 /// Letters of a title that a seller types.
 const TYPED_CHARS: usize = 4;
 
-/// Both cabinets in turn, then what only the large one is asked.
+/// Requests both cabinets in turn, then runs the requests that only the large one gets.
 pub(super) async fn measure(
     args: &OffersBench,
     server: &Server,
@@ -106,7 +106,7 @@ fn filters(ads: &Ads, seed: u64) -> [Filter; 3] {
     ]
 }
 
-/// Has several lookers do the same again and again, first without counting.
+/// Several clients repeat the same requests, first a warm-up without counting.
 async fn in_turn<const N: usize, F>(
     args: &OffersBench,
     server: &Server,
@@ -140,7 +140,7 @@ where
     Ok(sums.map(all_beside))
 }
 
-/// How long something took, and what it gave.
+/// Returns the duration of a call with its result.
 async fn timed<T>(call: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<(Measure, T)> {
     let (start, mut measure) = (Instant::now(), Measure::default());
     let answer = call.await?;
@@ -148,7 +148,7 @@ async fn timed<T>(call: impl Future<Output = anyhow::Result<T>>) -> anyhow::Resu
     Ok((measure, answer))
 }
 
-/// A page of active offers; gives the token of the next.
+/// A page of active offers; returns the token of the next page.
 async fn list(client: &Client, seller: &str, filter: Filter, token: &str) -> anyhow::Result<String> {
     let is_whole = filter == Filter::default();
     let request = ListOffersRequest {

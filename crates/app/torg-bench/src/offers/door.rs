@@ -1,4 +1,4 @@
-//! The two ways to the offers: through RPC, and without it.
+//! One interface to the offers, through RPC or in process.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use wire::torg::offers::v1::{
 
 use super::book::Write;
 
-/// A way to the offers. Cheap to clone.
+/// Cheap to clone.
 #[derive(Clone)]
 pub(super) enum Door {
     /// Through the port of a server.
@@ -24,7 +24,7 @@ pub(super) enum Door {
 }
 
 impl Door {
-    /// Makes one write; one that is refused is an error.
+    /// A refused write is an error.
     pub(super) async fn write(&self, write: Write) -> anyhow::Result<()> {
         match self {
             Door::Rpc(client) => call(client, write).await,
@@ -32,7 +32,7 @@ impl Door {
         }
     }
 
-    /// Reads one offer, which has to be there.
+    /// Reads one offer, which has to exist.
     pub(super) async fn read(&self, id: OfferId) -> anyhow::Result<()> {
         let offer = match self {
             Door::Rpc(client) => {
@@ -92,7 +92,7 @@ fn mask(fields: &[&str]) -> FieldMask {
     FieldMask { paths: fields.iter().map(|field| (*field).to_owned()).collect(), ..FieldMask::default() }
 }
 
-/// Somebody who may do all this.
+/// A caller with the rights of a seller.
 pub(crate) fn by_seller() -> Call {
     let name = "bench".to_owned();
     let author = Author { kind: author::Kind::KIND_SELLER.into(), name, ..Author::default() };

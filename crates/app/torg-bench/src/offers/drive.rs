@@ -1,5 +1,5 @@
-//! Reads and writes for some time, by callers that wait for each answer, and how many of them there
-//! were.
+//! A load generator: callers read and write offers for some time, each waiting for its response, in
+//! a closed loop or at set rates.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,6 @@ use super::book::Book;
 use super::door::Door;
 use crate::measure::{Measure, Worker, join};
 
-/// What is asked for at the same time.
 #[derive(Clone, Copy)]
 pub(super) struct Load {
     pub(super) writers: u64,
@@ -16,17 +15,15 @@ pub(super) struct Load {
     pub(super) time: Duration,
 }
 
-/// How often callers ask.
 #[derive(Clone, Copy)]
 pub(super) enum Pace {
-    /// As soon as the last answer is there.
+    /// Closed loop: the next call begins when the last response arrives.
     Closed,
-    /// So many writes and reads in a second of all callers together, also while answers are late:
-    /// each is timed from when it was due.
+    /// This many writes and reads per second of all callers together, also while responses are
+    /// late: the latency of a call counts from its scheduled time.
     Rates { writes: u64, reads: u64 },
 }
 
-/// What was reached.
 #[derive(Default)]
 pub(super) struct Reached {
     pub(super) writes: Measure,
@@ -42,7 +39,7 @@ impl Load {
         Self { writers: 0, readers: callers, pace: Pace::Closed, time }
     }
 
-    /// Has this asked for through these doors, in turn.
+    /// Runs the load through these doors, in turn.
     pub(super) async fn run(self, doors: &[Door], book: &Book) -> anyhow::Result<Reached> {
         let begin = Instant::now() + Duration::from_millis(1);
         let door = |caller: u64| doors[caller as usize % doors.len()].clone();
@@ -85,13 +82,13 @@ impl Load {
                 Some(Duration::from_secs_f64(callers as f64 / rate as f64))
             }
         };
-        // Callers do not begin all at once.
+        // The starts of callers are spread over the interval.
         let first = begin + step.unwrap_or_default().mul_f64(caller as f64 / callers.max(1) as f64);
         Beat { end: begin + self.time, step, due: first }
     }
 }
 
-/// Says when a caller asks next.
+/// The schedule of one caller.
 struct Beat {
     end: Instant,
     step: Option<Duration>,

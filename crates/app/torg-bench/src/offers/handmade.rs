@@ -1,10 +1,10 @@
-//! What a team would write by hand on PostgreSQL: one prepared transaction for each write,
-//! statement by statement, on many connections.
+//! The reference: a service written by hand on PostgreSQL, with one prepared transaction for each
+//! write, statement by statement, on many connections.
 //!
 //! It writes the offer with a check of its version, two rows of its seller's lists, the seller's
-//! counts, and a row of the outbox. It is spared much that Torg does: it validates nothing, reads
-//! nothing (it knows every version, and has the new bytes at hand), keeps no history, no rows for
-//! filters and no timers, and nobody empties its outbox.
+//! counts, and a row of the outbox. It does less than Torg: it validates nothing, reads nothing (it
+//! knows every version and has the new bytes at hand), keeps no history, no rows for filters and no
+//! timers, and nothing empties its outbox.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
@@ -46,12 +46,11 @@ const UNLIST: usize = 2;
 const COUNT: usize = 3;
 const OUTBOX: usize = 4;
 const LOAD_STEP: u64 = 500;
-/// Offers that are made beforehand; one of so many is large.
+/// Offers that are prepared beforehand; one in `LARGE_EVERY` is large.
 const BODIES: u64 = 10 * LARGE_EVERY;
 /// Ids of offers that are published during a run begin here.
 const FRESH_IDS: i64 = 1 << 60;
 
-/// The hand-made service.
 pub(super) struct Handmade {
     url: String,
     connections: Vec<Connection>,
@@ -60,7 +59,7 @@ pub(super) struct Handmade {
     versions: Vec<AtomicI64>,
 }
 
-/// Offers as they are written, made beforehand so that only the database is measured.
+/// Offer bodies, prepared beforehand so that only the database is measured.
 struct Bodies(Vec<Body>);
 
 struct Body {
@@ -78,7 +77,7 @@ impl Bodies {
         Self((0..BODIES).map(body).collect())
     }
 
-    /// As large as the offer of this number.
+    /// A body as large as the offer of this number.
     fn of(&self, number: u64) -> &Body {
         &self.0[(number % BODIES) as usize]
     }
@@ -90,7 +89,7 @@ struct Connection {
 }
 
 impl Handmade {
-    /// Loads the offers of many sellers, if there is a server for that.
+    /// Loads the offers of many sellers, if a server is configured.
     pub(super) async fn load(args: &OffersBench, book: &Book) -> anyhow::Result<Option<Self>> {
         let Some(url) = args.handmade_server() else {
             args.run.say("  SKIPPED: the hand-made service, it needs --postgres postgres://...");
@@ -171,8 +170,7 @@ impl Connection {
         let Row { id, seller, version, created, data, card, .. } = row;
         let changed = self.execute(OFFER, &[id, seller, version, data]).await?;
         anyhow::ensure!(changed == 1, "a hand-made write was in conflict");
-        // Counts always in the same order, so that two writers of a seller do not wait for each
-        // other.
+        // Counts are updated in a fixed order, so that two writers of a seller do not deadlock.
         let (lists, left, counts): ([&str; 2], Option<&str>, &[(&str, i64)]) = match row.moved_to {
             None if *version == 0 => (["all", "active"], None, &[("active", 1), ("all", 1)]),
             None => (["all", "active"], None, &[("active", 0)]),
@@ -197,7 +195,7 @@ impl Connection {
     }
 }
 
-/// An offer as it is written.
+/// An offer as a row of the table.
 struct Row<'a> {
     id: i64,
     seller: String,

@@ -1,4 +1,5 @@
-//! Fills the store, in this process: what the server is measured with later.
+//! Loads the offers of a run into the store, in this process; the server is measured with them
+//! later.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,7 +21,7 @@ pub(super) const BIG_SELLER: &str = "seller-with-many";
 /// The seller that it is compared with.
 pub(super) const SMALL_SELLER: &str = "seller-with-100";
 const SMALL_SELLER_OFFERS: u64 = 100;
-/// Offers of both begin with this number.
+/// The numbers of the offers of both begin here.
 const CABINET_FIRST: u64 = 1 << 40;
 /// Offers that are published at the same time.
 const CREATORS: u64 = 256;
@@ -58,7 +59,7 @@ pub(super) async fn fill(args: &OffersBench, report: &mut Report) -> anyhow::Res
     Ok(Book::new(ads, ids))
 }
 
-/// Publishes offers with the numbers from 0; gives their ids in this order.
+/// Publishes offers with the numbers from 0 and returns their ids in this order.
 pub(crate) async fn publish(
     offers: &Offers,
     count: u64,

@@ -1,10 +1,10 @@
-//! `torg-bench offers`: the ad store through the port of a serving process, beside the same without
-//! RPC and beside a hand-made service.
+//! `torg-bench offers`: the ad store through the port of a serving process, beside the same calls
+//! without RPC and beside a hand-made service.
 //!
-//! Offers are loaded in this process; then a `torg serve` of the same program has the store, and
-//! this process is its client, through gRPC. *Writes*, *reads*, both together (*mixed*), both at
-//! the rates that a marketplace wants, the *cabinet* of a seller with very many offers. Then the
-//! server ends, and the same calls are made without it. The hand-made service takes turns with the
+//! Offers are loaded in this process. Then a `torg serve` of the same program opens the store, and
+//! this process is its gRPC client. Measured are *writes*, *reads*, both together (*mixed*), both
+//! at the rates that a marketplace needs, and the *cabinet* of a seller with very many offers. Then
+//! the server stops, and the same calls run without it. The hand-made service takes turns with the
 //! writes.
 
 pub(super) mod ads;
@@ -36,9 +36,9 @@ use crate::measure::Measure;
 use crate::process;
 use crate::processor::{Look, Spent, peak_mb};
 
-/// Offers of the big seller that are too few to be measured.
+/// The big seller needs this many offers for a measurement.
 const BIG_SELLER_MIN: u64 = 1000;
-/// Calls on their way at set rates, for each that there is otherwise: some are late.
+/// Concurrent calls at set rates, as a multiple of those in a closed loop: some calls are late.
 const CALLERS_AT_RATES: u64 = 2;
 
 pub(super) async fn run(args: OffersBench) -> anyhow::Result<()> {
@@ -48,7 +48,7 @@ pub(super) async fn run(args: OffersBench) -> anyhow::Result<()> {
     );
     base::clear(&args).await?;
     let outcome = measure(&args).await;
-    // A run that failed leaves its store and the server's log behind.
+    // After a failed run its store and the server's log stay.
     let report = outcome.with_context(|| format!("see {}", args.folder().join("server.log").display()))?;
     base::clear(&args).await?;
     process::answer(&report)
@@ -160,7 +160,7 @@ async fn writes(
         let before = server.exported().await?;
         let look = Look::now(Some(server.process));
         let Reached { writes, .. } = load.run(&doors, book).await?;
-        // Also what goes on beside the calls belongs to them.
+        // The background work that the calls cause counts too.
         let behind = server.exports(before + writes.count.cast_signed()).await?;
         let spent = look.spent();
         say(args, "writes", &writes, &spent);
@@ -210,7 +210,7 @@ async fn without_rpc(args: &OffersBench, book: &Book, report: &mut Report) -> an
     base.close().await
 }
 
-/// A load after a shorter one of the same kind.
+/// Runs a load after a shorter one of the same kind.
 async fn warmed(
     args: &OffersBench,
     server: Option<&Server>,

@@ -1,4 +1,4 @@
-//! What a run measures, and how.
+//! Command-line options of the offers benchmark.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use clap::Args;
 use crate::run::{Run, market_config};
 use node::config::Config;
 
-/// The schema of PostgreSQL that a run makes and removes again.
+/// The PostgreSQL schema that a run creates and removes.
 pub(super) const SCHEMA: &str = "bench_offers";
 
 /// The offers' benchmark.
@@ -64,7 +64,7 @@ impl OffersBench {
         Duration::from_secs(self.warm_up)
     }
 
-    /// The folder of the embedded store, and of the server's log; made and removed again.
+    /// The folder of the embedded store and of the server's log, which a run creates and removes.
     pub(super) fn folder(&self) -> PathBuf {
         self.run.folder().join("offers")
     }
@@ -74,7 +74,6 @@ impl OffersBench {
         self.postgres.as_deref().or_else(|| self.run.postgres())
     }
 
-    /// The configuration of the server.
     pub(super) fn config(&self) -> Config {
         let folder = self.folder();
         let url = self.run.store_url(SCHEMA, &folder);

@@ -1,10 +1,10 @@
-//! The line for machines.
+//! The JSON line of the offers benchmark.
 
 use serde::Serialize;
 
 use crate::measure::round;
 
-/// All figures of a run; what was not measured is null.
+/// All figures of a run; null if not measured.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Report {
     pub(super) bench: &'static str,
@@ -19,7 +19,7 @@ pub(super) struct Report {
     pub(super) big_seller_ratio: Option<f64>,
     /// Of writes beside reads.
     pub(super) p99_ms: Option<f64>,
-    /// The most that the server had.
+    /// The peak memory of the server.
     pub(super) rss_mb: Option<f64>,
     pub(super) offers: u64,
     pub(super) big_seller: u64,
@@ -61,12 +61,12 @@ pub(super) struct Report {
     pub(super) big_price_p99_ms: Option<f64>,
 }
 
-/// A figure as the line has it; none if it is no number.
+/// Rounds a figure for the JSON line; none if it is not a finite number.
 pub(super) fn figure(figure: f64) -> Option<f64> {
     figure.is_finite().then(|| round(figure))
 }
 
-/// One figure over another; none if one is missing.
+/// The ratio of two figures; none if one is missing.
 pub(super) fn over(figure: Option<f64>, reference: Option<f64>) -> Option<f64> {
     let (figure, reference) = (figure?, reference.filter(|reference| *reference > 0.0)?);
     Some(round(figure / reference))

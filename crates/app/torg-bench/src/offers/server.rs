@@ -1,4 +1,4 @@
-//! A server of the run, and clients of its port.
+//! The server process of a run, and clients of its port.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,10 +16,10 @@ use wire::torg::topics::v1::{ListTopicsRequest, TopicServiceClient};
 /// After this time without a new change the topic has all of them.
 const STANDSTILL: Duration = Duration::from_secs(2);
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
-/// Calls that wait for one connection at most.
+/// The most calls that wait for one connection.
 const WAITING_MAX: usize = 1024;
 
-/// A running server, with clients; killed when dropped.
+/// A running server with clients; killed when dropped.
 pub(super) struct Server {
     serving: Serving,
     pub(super) process: u32,
@@ -29,9 +29,9 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Starts it on the store of the run and connects to it.
+    /// Starts the server on the store of the run and connects to it.
     pub(super) async fn start(args: &OffersBench) -> anyhow::Result<Self> {
-        // It runs where no torg.toml is; so the store's folder has to be named from the root.
+        // The server runs in a folder without a torg.toml, so the path of the store is absolute.
         let url = args.run.store_url(super::options::SCHEMA, &args.folder());
         let url = match url.strip_prefix("fjall:") {
             Some(folder) => format!("fjall:{}", std::path::absolute(folder)?.display()),
@@ -59,7 +59,7 @@ impl Server {
         self.connections.iter().map(client).collect()
     }
 
-    /// The cabinet, on each connection.
+    /// The cabinet client, on each connection.
     pub(super) fn cabinets(&self) -> Vec<CabinetServiceClient> {
         let client = |connection: &SharedHttp2Connection| {
             CabinetServiceClient::new(connection.clone(), self.config.clone())
@@ -67,7 +67,7 @@ impl Server {
         self.connections.iter().map(client).collect()
     }
 
-    /// How many changes the topic has.
+    /// Changes in the topic.
     pub(super) async fn exported(&self) -> anyhow::Result<i64> {
         let connection = self.connections.first().context("there is no connection")?;
         let client = TopicServiceClient::new(connection.clone(), self.config.clone());
@@ -76,8 +76,8 @@ impl Server {
         Ok(topic.partitions.iter().map(|partition| partition.end_offset).sum())
     }
 
-    /// Waits until the topic has so many changes, or gets no more: a write that changes nothing is
-    /// none. Says how long it took.
+    /// Waits until the topic has this many changes or gets no more: a write that changes nothing
+    /// sends none. Returns how long it took.
     pub(super) async fn exports(&self, changes: i64) -> anyhow::Result<Duration> {
         let (start, mut known, mut grown) = (Instant::now(), 0, Duration::ZERO);
         while known < changes && start.elapsed() < grown + STANDSTILL {
@@ -90,7 +90,7 @@ impl Server {
         Ok(grown)
     }
 
-    /// Ends it in order.
+    /// Stops the server in order.
     pub(super) async fn stop(mut self) -> anyhow::Result<()> {
         self.connections.clear();
         self.serving.stop().await

@@ -1,5 +1,5 @@
-//! Texts that compress about as well as people's: a few words come often, most rarely, and some of
-//! it is chance.
+//! Generates texts with the compression ratio of human text: a few words are frequent, most are
+//! rare, and some parts are random.
 
 use crate::data::Numbers;
 
@@ -24,12 +24,12 @@ impl Texts {
         Self { latin: words(LATIN), cyrillic: words(CYRILLIC) }
     }
 
-    /// A word: the lower its number, the more often it comes.
+    /// A word: the lower its number, the more frequent it is.
     pub(super) fn word(&self, numbers: &mut Numbers) -> &str {
         &self.latin[common(numbers, WORDS)]
     }
 
-    /// So many characters of words, numbers and stops, in one of the two alphabets.
+    /// A text of `chars` characters of words, numbers and full stops, in one of the two alphabets.
     pub(super) fn prose(&self, numbers: &mut Numbers, chars: usize) -> String {
         let words = if numbers.below(3) == 0 { &self.cyrillic } else { &self.latin };
         let (mut text, mut left) = (String::new(), chars);
@@ -48,7 +48,7 @@ impl Texts {
         text
     }
 
-    /// An address of a photo with a signature of so many characters.
+    /// The address of a photo with a signature of this many characters.
     pub(super) fn address(numbers: &mut Numbers, signature_chars: usize) -> String {
         let mut url =
             format!("https://img.example.com/{:016x}/{:08x}.jpg?sig=", numbers.next(), numbers.next() as u32);
@@ -57,7 +57,7 @@ impl Texts {
     }
 }
 
-/// A number below `bound`; low ones come more often.
+/// A number below `bound`; low ones are more frequent.
 fn common(numbers: &mut Numbers, bound: usize) -> usize {
     let part = numbers.below(1 << 20) as f64 / f64::from(1 << 20);
     ((part * part * part) * bound as f64) as usize

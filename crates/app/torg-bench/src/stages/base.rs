@@ -1,4 +1,4 @@
-//! A store with offers in it, for one side of a measurement.
+//! A store with offers for one side of a measurement.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,13 +19,13 @@ use crate::observe::BenchClock;
 use crate::offers::ads::Ads;
 use crate::offers::door::by_seller;
 
-/// How long nothing may happen before a measurement is given up.
+/// A measurement fails after this time without progress.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 /// Offers that are published at the same time.
 const CREATORS: u64 = 128;
 const SELLER: &str = "seller-";
 
-/// Offers, and who watches them.
+/// Offers and their watcher.
 pub(super) struct Base {
     home: Home,
     store: Store,
@@ -36,7 +36,7 @@ pub(super) struct Base {
 }
 
 impl Base {
-    /// A store in which nothing is.
+    /// An empty store.
     pub(super) async fn empty(args: &StagesBench, side: &str) -> anyhow::Result<Self> {
         let home = args.home(side)?;
         home.clear().await?;
@@ -58,7 +58,8 @@ impl Base {
         Ok(Self { home, store, offers: Offers::new(parts, [1; 32]), clock, ads, limits })
     }
 
-    /// Makes these the stages that hear of what is saved, and that visit it when the watcher runs.
+    /// Registers these stages: saved offers are queued for them, and the watcher calls them when it
+    /// runs.
     pub(super) fn set_stages(&self, stages: Vec<Arc<dyn Stage<StoredOffer>>>) -> anyhow::Result<()> {
         let limits: BTreeMap<String, StageLimits> =
             stages.iter().map(|stage| (stage.id().to_owned(), self.limits)).collect();
@@ -87,8 +88,8 @@ impl Base {
         self.home.settle(&self.store).await
     }
 
-    /// Publishes one offer beside what else happens; says when that was done, in microseconds of
-    /// the clock.
+    /// A future, independent of `self`, that publishes one offer and resolves to the time of its
+    /// end in microseconds of the clock.
     pub(super) fn publish_beside(
         &self,
         number: u64,
@@ -108,7 +109,7 @@ impl Base {
     }
 }
 
-/// Every offer has a seller of its own, whose name is its number.
+/// Every offer has its own seller, whose name is its number.
 async fn publish_one(offers: &Offers, ads: &Ads, number: u64) -> anyhow::Result<()> {
     let offer = ads.typical(number, format!("{SELLER}{number}"));
     offers.create(&by_seller(), &offer).await.context("cannot publish an offer")?;

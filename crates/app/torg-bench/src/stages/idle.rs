@@ -1,5 +1,4 @@
-//! What the bridge adds when little happens: how long its calls take, with offers that come one by
-//! one.
+//! Measures the latency that the gRPC bridge adds at a low load: offers come one by one.
 
 use std::sync::Arc;
 
@@ -15,7 +14,7 @@ use crate::figure::Figure;
 use crate::observe::Log;
 
 const OFFERS_PER_S: u32 = 50;
-/// The first offers, while connections are made, do not count.
+/// The first offers, while connections are opened, do not count.
 const WARM_UP_S: u64 = 2;
 
 pub(super) async fn measure(

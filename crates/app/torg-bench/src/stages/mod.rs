@@ -1,11 +1,11 @@
-//! `torg-bench stages`: what it costs that a stage is outside, what troubled stages cost the
-//! others, and how fast photos are made.
+//! `torg-bench stages`: the cost of an outside stage, the cost of troubled stages for the others,
+//! and how fast photos are resized.
 //!
-//! - *No-op*: offers of 2 KB are queued; the stage is asked, visits each, and what it answers is
-//!   saved. Behind gRPC, with the plug-in in a process of its own, and in process, in turns.
+//! - *No-op*: offers of 2 KB are queued; the stage is called for each, and its answers are saved.
+//!   Behind gRPC, with the plug-in in a separate process, and in process, in turns.
 //! - *Stateful*: every visit changes the offer and its state and arms a timer. The same sides, and
-//!   Restate with a virtual object by offer.
-//! - *Idle*: how long a call through the bridge takes when little happens.
+//!   Restate with a virtual object for each offer.
+//! - *Idle*: the time of a call through the bridge at a low load.
 //! - *Others*: eight outside stages beside a dead one and one that answers after two seconds, and
 //!   the eight alone.
 //! - *Photos*: 12 MP JPEGs to four sizes, beside `ImageMagick`.
@@ -42,7 +42,7 @@ pub(super) async fn run(args: StagesBench) -> anyhow::Result<()> {
         None => {}
     }
     let outcome = measure(&args).await;
-    // A run that failed leaves its stores behind.
+    // A failed run is cleaned up, too.
     let cleared = clear(&args).await;
     let report = outcome?;
     cleared?;
@@ -53,7 +53,7 @@ async fn clear(args: &StagesBench) -> anyhow::Result<()> {
     for side in SIDES {
         args.home(side)?.clear().await?;
     }
-    // It stays if it holds something else.
+    // The folder stays if it holds something else.
     let _ = std::fs::remove_dir(args.run.folder());
     Ok(())
 }

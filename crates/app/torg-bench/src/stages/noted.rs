@@ -1,4 +1,4 @@
-//! A stage whose visits are noted.
+//! A wrapper around a stage that records its visits and latencies.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -10,7 +10,7 @@ use watcher::{Answer, Interest, Saved, Schedule, Stage, StageError, Subject, Tim
 use super::base::number_of;
 use crate::observe::{Log, Times};
 
-/// How long the calls of a stage took. Cheap to clone; all clones are one.
+/// The latencies of a stage's calls. Cheap to clone; all clones share them.
 #[derive(Clone, Default)]
 pub(super) struct Calls(Arc<Mutex<Vec<u64>>>);
 
@@ -20,13 +20,13 @@ impl Calls {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(took);
     }
 
-    /// Forgets them and gives them back.
+    /// Returns the latencies and clears them.
     pub(super) fn take(&self) -> Times {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_iter().collect()
     }
 }
 
-/// Calls a stage, and notes which offers it has answered for.
+/// Calls a stage and records the offers of its answers.
 pub(super) struct Noted {
     pub(super) stage: Arc<dyn Stage<StoredOffer>>,
     pub(super) log: Log,

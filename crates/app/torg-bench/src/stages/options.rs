@@ -1,4 +1,4 @@
-//! What a run measures, and how.
+//! Command-line options of the stages benchmark.
 
 use clap::{Args, ValueEnum};
 use watcher::StageLimits;
@@ -83,7 +83,7 @@ impl StagesBench {
         Home::of(self.run.postgres(), &self.run.folder(), ("stages", side), self.cache_mb)
     }
 
-    /// What every stage of a run may do, be it in process or not.
+    /// The limits of every stage of a run, in process or outside.
     pub(super) fn limits(&self) -> StageLimits {
         let (calls_max, batch_max) = (self.calls as usize, self.batch as usize);
         StageLimits { calls_max, batch_max, ..StageLimits::default() }

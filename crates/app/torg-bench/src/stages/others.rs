@@ -1,5 +1,5 @@
-//! Eight outside stages beside a dead one and one that answers after two seconds, and the same
-//! eight alone; in turns.
+//! Measures eight outside stages beside a dead one and one that answers after two seconds, and the
+//! same eight alone, in turns.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use crate::figure::Figure;
 use crate::measure::Measure;
 use crate::observe::{Log, Times};
 
-/// Offers that are published in a second while it is looked how long they wait: far below what the
-/// machine can do.
+/// Offers that are published per second while their waiting times are measured: far below the
+/// capacity of the machine.
 const OFFERS_PER_S: u32 = 20;
-/// The first offers, while it is found out which stages are slow, do not count.
+/// The first offers, while the watcher detects the slow stages, do not count.
 const WARM_UP_S: u64 = 5;
-/// Few and long: a turn begins with stages of which nothing is known.
+/// Few and long: at the start of a turn the watcher has no statistics of the stages.
 const TURNS: u64 = 2;
 
 /// Eight stages, with or without trouble beside them.
@@ -59,7 +59,7 @@ impl Side {
         Ok(Self { base, logs, work: Measure::default(), waits: Times::default() })
     }
 
-    /// Publishes offers, then has the eight visit all of them.
+    /// Publishes offers, then waits until the eight have visited all of them.
     async fn turn(&mut self, numbers: Range<u64>) -> anyhow::Result<()> {
         self.base.publish(numbers.clone()).await?;
         let start = Instant::now();
@@ -72,7 +72,8 @@ impl Side {
         at_work.stop().await
     }
 
-    /// Publishes offers at a pace while the watcher runs: how long they wait for each of the eight.
+    /// Publishes offers at a pace while the watcher runs, and measures how long they wait for each
+    /// of the eight.
     async fn wait(&mut self, args: &StagesBench) -> anyhow::Result<()> {
         let at_work = AtWork::start(&self.base.offers.watcher());
         let first = args.shared_offers;

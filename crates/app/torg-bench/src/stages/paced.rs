@@ -1,4 +1,4 @@
-//! Offers that are published one by one at a pace, and how long each waits for its visits.
+//! Publishes offers one by one at a pace, and measures how long each waits for its visits.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -9,8 +9,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::base::{Base, PATIENCE};
 use crate::observe::{Log, Times};
 
-/// Publishes offers, so many in a second; gives the moments when that was done, by number from the
-/// first.
+/// Publishes this many offers per second; returns the time of each, by number from the first.
 pub(super) async fn publish(base: &Base, numbers: Range<u64>, per_s: u32) -> anyhow::Result<Vec<(u64, u64)>> {
     let mut ticks = interval(Duration::from_secs(1) / per_s);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
@@ -29,8 +28,8 @@ pub(super) async fn publish(base: &Base, numbers: Range<u64>, per_s: u32) -> any
     Ok(saved)
 }
 
-/// From the moment when an offer was published to the answer of each stage, for all of them.
-/// Nothing if the answer came first.
+/// From the publication of an offer to the answer of each stage, for all of them. Zero if the
+/// answer came first.
 pub(super) async fn waits(base: &Base, saved: &[(u64, u64)], logs: &[Log]) -> anyhow::Result<Times> {
     let last_us = base.clock.elapsed_us() + PATIENCE.as_micros() as u64;
     let is_visited = |log: &Log| saved.iter().all(|(number, _)| log.visited_us(*number).is_some());

@@ -1,7 +1,7 @@
-//! Photos: 12 MP JPEGs to four sizes, beside `ImageMagick` doing the same sizes by its fastest way,
-//! on as many cores.
+//! Measures the resizing of photos: 12 MP JPEGs to four sizes, beside the fastest way of
+//! `ImageMagick` to the same sizes, on as many cores.
 //!
-//! The photos are made here: gradients, shapes and the noise of a sensor, about 3 MB each.
+//! The photos are generated: gradients, shapes and the noise of a sensor, about 3 MB each.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -29,10 +29,10 @@ const WIDTH: u32 = 4000;
 const HEIGHT: u32 = 3000;
 /// Different photos; the rest are repeated.
 const DIFFERENT: u64 = 8;
-/// Debian's; a `magick` of one's own may be slower or faster.
+/// The binary of Debian's package; a `magick` built elsewhere may be slower or faster.
 const CONVERT: &str = "/usr/bin/convert";
 
-/// What the process that makes sizes says.
+/// The output of the process that resizes photos.
 #[derive(Serialize, Deserialize)]
 struct Made {
     per_s: f64,
@@ -91,7 +91,7 @@ fn jobs(args: &StagesBench) -> Vec<PathBuf> {
     (0..args.photos).map(|n| folder.join(format!("{}.jpg", n % DIFFERENT))).collect()
 }
 
-/// In a process of its own, so that its memory is that of the photos.
+/// In a separate process, so that its memory is that of the photos.
 async fn by_torg(args: &StagesBench) -> anyhow::Result<Made> {
     let mut command = tokio::process::Command::new(std::env::current_exe()?);
     let (photos, store) = (args.photos.to_string(), format!("fjall:{}", args.run.folder().display()));
@@ -122,7 +122,7 @@ pub(super) async fn in_child(args: &StagesBench) -> anyhow::Result<()> {
     answer(&Made { per_s, cpu_ms, rss_mb: peak_mb(std::process::id()).unwrap_or_default() })
 }
 
-/// Ways to do the same with `ImageMagick`. `IN` and `OUT` are filled in.
+/// Ways to do the same with `ImageMagick`. `IN` and `OUT` are placeholders.
 fn ways() -> [(&'static str, &'static str); 3] {
     [
         (
@@ -144,7 +144,7 @@ fn ways() -> [(&'static str, &'static str); 3] {
     ]
 }
 
-/// As many processes at a time as there are cores, each with one thread: that is its fastest way
+/// As many processes at a time as there are cores, each with one thread: this is the fastest way
 /// through many files.
 fn by_imagemagick(jobs: &[PathBuf], arguments: &str, folder: &Path) -> anyhow::Result<Duration> {
     let (next, start) = (AtomicUsize::new(0), Instant::now());

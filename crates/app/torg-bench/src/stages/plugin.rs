@@ -1,4 +1,4 @@
-//! A plug-in in a process of its own: this program again, with a hidden flag.
+//! A plug-in in a separate process: this program again, with a hidden flag.
 
 use std::net::SocketAddr;
 use std::process::Stdio;
@@ -17,7 +17,7 @@ use crate::process::print_line;
 
 const GREETING: &str = "listening on ";
 
-/// A plug-in that runs; it ends when this is dropped.
+/// A running plug-in; it ends when this is dropped.
 pub(super) struct Serving {
     _child: Child,
     _stdin: ChildStdin,
@@ -40,7 +40,7 @@ impl Serving {
         Ok(Self { _child: child, _stdin: stdin, address, process })
     }
 
-    /// A stage of it, as the watcher calls it.
+    /// A stage of the plug-in, as the watcher calls it.
     pub(super) async fn stage(
         &self,
         args: &StagesBench,
@@ -55,9 +55,9 @@ impl Serving {
     }
 }
 
-/// A stage at an address where nobody is.
+/// A stage at an address where nothing listens.
 pub(super) async fn nowhere(args: &StagesBench, base: &Base) -> anyhow::Result<Arc<Plugin>> {
-    // Nobody else gets the port that soon.
+    // The system does not reuse the port that soon.
     let address = tokio::net::TcpListener::bind("127.0.0.1:0").await?.local_addr()?;
     let outside = check(args, work::DEAD, &address.to_string())?;
     let (catalogue, exposure) = (base.offers.catalogue(), base.offers.config().exposure);
@@ -71,7 +71,7 @@ fn check(args: &StagesBench, id: &str, address: &str) -> anyhow::Result<StageSpe
     })
 }
 
-/// Serves all stages of a run until the standard input ends.
+/// Serves all stages of a run until stdin ends.
 pub(super) async fn in_child() -> anyhow::Result<()> {
     let options = Options { address: "127.0.0.1:0".to_owned(), ..Options::default() };
     let server = Server::bind(work::served(), options).await?;

@@ -1,5 +1,5 @@
-//! The peer: Restate, with a virtual object by offer, beside this process. `bench/peers/restate`
-//! has its runner and gets it.
+//! Measures the peer Restate, with a virtual object for each offer, in a separate process. Its
+//! runner and its installer are in `bench/peers/restate`.
 
 use serde::Deserialize;
 
@@ -8,7 +8,7 @@ use super::report::Report;
 use crate::figure::Figure;
 use crate::process::Peer;
 
-/// Bytes of what stands for the offer.
+/// Bytes of the object that stands for the offer.
 const OFFER_BYTES: u64 = 2000;
 
 #[derive(Deserialize)]
@@ -18,7 +18,7 @@ struct Visited {
     settings: serde_json::Value,
 }
 
-/// Visits that read and change an offer and a state of their own, and call themselves a day later.
+/// Each visit reads and changes an offer and its own state, and calls itself a day later.
 pub(super) async fn measure(args: &StagesBench, report: &mut Report) -> anyhow::Result<()> {
     if args.restate_visits == 0 {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Visits of one stage, in process and behind gRPC, in turns: from offers that are queued to offers
-//! whose visits are saved.
+//! Measures visits of one stage, in process and behind gRPC, in turns: from queued offers to saved
+//! visits.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::measure::Measure;
 use crate::observe::Log;
 use crate::processor::Look;
 
-/// One way to call a stage, and what came of it in all turns.
+/// One way to call a stage, with its results of all turns.
 struct Side {
     base: Base,
     log: Log,
@@ -43,7 +43,7 @@ impl Side {
         Ok(Self { base, log, work: Measure::default(), ours_s: 0.0, plugin_s: 0.0 })
     }
 
-    /// Publishes offers, then has all of them visited.
+    /// Publishes offers, then waits until all of them are visited.
     async fn turn(&mut self, numbers: Range<u64>, plugin: u32) -> anyhow::Result<()> {
         self.base.publish(numbers.clone()).await?;
         let (look, start) = (Look::now(Some(plugin)), Instant::now());
@@ -66,7 +66,7 @@ impl Side {
     }
 }
 
-/// A stage that is asked and does nothing.
+/// A stage that is called and does nothing.
 pub(super) async fn noop(args: &StagesBench, serving: &Serving, report: &mut Report) -> anyhow::Result<()> {
     let (grpc, in_process) = both(args, serving, NOOP, Arc::new(Noop)).await?;
     report.grpc_per_s = Figure::of(grpc.work.per_s());

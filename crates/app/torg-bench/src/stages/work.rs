@@ -1,5 +1,4 @@
-//! The stages of a run, once as the watcher calls them in process and once as a plug-in serves
-//! them. Both do the same.
+//! The stages of a run, in process and as a plug-in serves them. Both variants do the same work.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,29 +11,27 @@ use stagekit::{Description, Failure};
 use watcher::{Answer, Fields, Interest, Schedule, Stage, StageError, Subject};
 use wire::torg::offers::v1::{Offer, Price, price};
 
-/// It is asked, and looks, and does nothing.
+/// Reads the offer and does nothing.
 pub(super) const NOOP: &str = "noop";
-/// It changes the offer and its state, and arms a timer far ahead.
+/// Changes the offer and its state, and arms a timer far ahead.
 pub(super) const STATEFUL: &str = "stateful";
-/// It answers everything, but late.
+/// Answers everything, but late.
 pub(super) const SLOW: &str = "slow";
-/// It is nowhere.
+/// Has an address where nothing listens.
 pub(super) const DEAD: &str = "dead";
-/// Stages that are asked, look, and do nothing, beside the two that trouble them.
+/// Healthy stages that do nothing, beside the two troubled ones.
 pub(super) const OTHERS: usize = 8;
 
-/// How late.
 const SLOW_BY: Duration = Duration::from_secs(2);
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// Characters of the private state.
 const STATE_CHARS: usize = 64;
 
-/// The name of one of the others.
 pub(super) fn other(number: usize) -> String {
     format!("other-{number}")
 }
 
-/// The offer with another price.
+/// The offer with a higher price.
 fn dearer(offer: &Offer) -> Offer {
     let mut fixed = match offer.price.as_option().and_then(|price| price.kind.as_ref()) {
         Some(price::Kind::Fixed(fixed)) => (**fixed).clone(),
@@ -93,7 +90,7 @@ impl Stage<StoredOffer> for Stateful {
     }
 }
 
-/// Whether and how late a stage of a plug-in that does nothing answers.
+/// A plug-in stage that does nothing, with its delay.
 struct StageSpec {
     id: String,
     late: Duration,
@@ -101,7 +98,7 @@ struct StageSpec {
 
 impl StageSpec {
     async fn be_late(&self) {
-        // A sleep of no time still waits for the next millisecond.
+        // Even a sleep of zero waits for the next millisecond.
         if !self.late.is_zero() {
             tokio::time::sleep(self.late).await;
         }

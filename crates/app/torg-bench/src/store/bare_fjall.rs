@@ -1,7 +1,8 @@
-//! The bare engine: fjall with the same rows, in groups of 128, on one thread, and no line of Torg.
+//! The bare engine as a reference: fjall with the same rows, in groups of 128, on one thread,
+//! without Torg's code.
 //!
-//! It keeps versions in small rows beside the large values and sums counters itself, as anybody
-//! would who uses it well.
+//! It keeps versions in small rows beside the large values and sums counters itself, as a good
+//! program on fjall does.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,10 +1,9 @@
-//! `torg-bench store`: the update of an offer, as Torg does it all day, beside the bare engine that
-//! does the same rows.
+//! `torg-bench store`: updates of offers, beside the bare engine with the same rows.
 //!
 //! An update checks the offer's version, writes the offer (2 KB) and its outbox row (2 KB), moves
 //! it in two queues and two lists (four small rows), and adds to two counters. On fjall the
-//! reference is fjall itself, in groups of 128, with no line of Torg; on PostgreSQL it is a plain
-//! client with one transaction for each update, on as many connections as we have callers.
+//! reference is fjall itself, in groups of 128, without Torg's code. On PostgreSQL it is a plain
+//! client with one transaction for each update, on as many connections as Torg has callers.
 
 mod bare_fjall;
 mod ours;
@@ -25,7 +24,6 @@ use super::machine::{RssPeak, usage};
 use super::measure::{Measure, ratio, round};
 use super::process;
 
-/// The line for machines.
 #[derive(Debug, Default, Serialize)]
 struct Report {
     bench: &'static str,
@@ -79,7 +77,7 @@ impl Reference {
         }
     }
 
-    /// Waits until the engine's own threads have nothing to do.
+    /// Waits until the engine's background threads are idle.
     fn settle(&self) {
         if let Self::Fjall(bare) = self {
             bare.settle();
@@ -91,7 +89,7 @@ pub(super) async fn run(args: StoreBench) -> anyhow::Result<()> {
     let folder = args.run.folder();
     let outcome = measure(&args, &folder).await;
     if args.run.postgres().is_none() {
-        // The folder was made by this run.
+        // This run created the folder.
         let _ = std::fs::remove_dir_all(&folder);
     }
     let report = outcome?;
@@ -139,8 +137,7 @@ async fn measure(args: &StoreBench, folder: &Path) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// Updates and reads of both sides, in turns, so that what else happens on the machine strikes
-/// both.
+/// Updates and reads of both sides, in turns, so that other load on the machine affects both.
 async fn take_turns(
     args: &StoreBench,
     ours: &mut Ours,
@@ -226,7 +223,7 @@ async fn grow(
     report: &mut Report,
     say: &impl Fn(String),
 ) -> anyhow::Result<()> {
-    // The reference is gone by now: what is in use belongs to the store.
+    // The reference is dropped by now: the memory in use belongs to the store.
     let peak = RssPeak::watch();
     ours.load_to(args.grown_rows).await?;
     report.rss_mb = report.rss_mb.max(peak.mb());

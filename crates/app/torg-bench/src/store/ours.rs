@@ -1,4 +1,4 @@
-//! Torg's side.
+//! Torg's side of the store benchmark.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -11,11 +11,11 @@ use crate::data::{Bodies, Numbers, looked_at, mix, offer_id};
 use crate::measure::{Measure, Worker, join};
 
 pub(super) const SHARDS: u64 = 64;
-/// Batches on their way while the base is loaded.
+/// Concurrent batches while the base is loaded.
 const LOADERS: u64 = 64;
 /// Offers in one batch while the base is loaded.
 const LOAD_STEP: u64 = 8;
-/// Reads of one caller before another has its turn.
+/// Reads of one caller before it yields to another.
 const READS_IN_A_TURN: u64 = 8;
 /// Readers beside the writers of the mixed load.
 const MIXED_READERS: usize = 16;
@@ -39,7 +39,7 @@ pub(super) struct Ours {
 
 struct Shared {
     bodies: Bodies,
-    /// The version of each offer, so that callers need not read before they write.
+    /// The version of each offer, so that callers need no read before a write.
     versions: Vec<AtomicU32>,
     rows: AtomicU64,
     clock: AtomicU64,
@@ -62,7 +62,7 @@ impl Ours {
         Ok(Self { store, shared: Arc::new(shared), callers })
     }
 
-    /// Adds offers until there are so many.
+    /// Adds offers until there are `rows` of them.
     pub(super) async fn load_to(&mut self, rows: u64) -> anyhow::Result<Measure> {
         let from = self.shared.rows.load(Ordering::Relaxed);
         let shared = Arc::get_mut(&mut self.shared).context("nobody else works with the offers now")?;
@@ -116,8 +116,8 @@ impl Ours {
                 let begin = Instant::now();
                 let mut measure = Measure::default();
                 while begin.elapsed() < time {
-                    // Every caller has offers of its own, so that conflicts are not what is
-                    // measured.
+                    // Every caller has its own offers, so that the result does not measure
+                    // conflicts.
                     let n = numbers.below(own) * callers + caller;
                     let start = Instant::now();
                     let version = shared.versions[n as usize].load(Ordering::Relaxed);
@@ -147,8 +147,7 @@ impl Ours {
                     let row = store.get_one(&OFFERS.key((shard(&id), &id[..]))).await?;
                     anyhow::ensure!(row.is_some_and(|row| looked_at(&row.value)), "an offer is missing");
                     measure.note(start, 1);
-                    // A read that finds its row in memory never waits: now and then others must
-                    // have their turn.
+                    // A read of a cached row never yields, so the caller yields now and then.
                     if measure.count.is_multiple_of(READS_IN_A_TURN) {
                         tokio::task::yield_now().await;
                     }
@@ -160,7 +159,7 @@ impl Ours {
         readers.collect()
     }
 
-    /// Waits until the engine's own threads have nothing to do.
+    /// Waits until the engine's background threads are idle.
     pub(super) async fn settle(&self) {
         let mut quiet = 0;
         while quiet < 5 {
@@ -183,7 +182,7 @@ fn shard(id: &[u8]) -> u32 {
     u32::from(id[0]) % SHARDS as u32
 }
 
-/// Where offer `n` of this version stands in its seller's list.
+/// The key of offer `n` at this version in its seller's list.
 fn preset_key(n: u64, version: u64, id: &[u8]) -> store::Key {
     let seller = mix(n) % 1000;
     PRESETS.key(((seller % SHARDS) as u32, seller.cast_signed(), mix(n ^ (version << 40)).cast_signed(), id))

@@ -1,5 +1,5 @@
-//! The plain client: what a service without a store of its own would do. One prepared transaction
-//! for each update, on as many connections as there are callers.
+//! A plain PostgreSQL client as a reference: one prepared transaction for each update, on as many
+//! connections as there are callers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -125,7 +125,7 @@ impl PlainPostgres {
 }
 
 impl Connection {
-    /// One transaction, statement by statement, as a service written by hand does it.
+    /// One transaction, statement by statement.
     async fn update(&mut self, offers: &Shared, own: u64, n: u64, seed: u64) -> anyhow::Result<()> {
         let (id, version, stage) = (offer_id(n), self.versions[own as usize], (seed % 4).cast_signed());
         let (id, body) = (&id[..], offers.bodies.pick(seed));

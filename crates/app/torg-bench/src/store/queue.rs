@@ -1,4 +1,5 @@
-//! Polling a queue: as quick after a hundred thousand rows have gone through it as when it was new.
+//! Measures polls of a queue: one that a hundred thousand rows have passed must be as fast as a new
+//! one.
 
 use std::time::Instant;
 
@@ -42,7 +43,7 @@ pub(super) async fn measure(ours: &Ours, report: &mut Report, say: &impl Fn(Stri
     Ok(())
 }
 
-/// A queue, from where its reader remembers to have stopped.
+/// A scan of a queue from the cursor of its reader.
 fn queue(shard: u32, cursor: Option<&Key>) -> Scan {
     let scan = OUTBOX.prefix((shard,)).limit(100);
     match cursor {
@@ -51,7 +52,7 @@ fn queue(shard: u32, cursor: Option<&Key>) -> Scan {
     }
 }
 
-/// Looks into two empty queues in turns, so that what else happens on the machine strikes both.
+/// Polls two empty queues in turns, so that other load on the machine affects both.
 async fn polls(ours: &Ours, fresh: &Scan, drained: &Scan) -> anyhow::Result<(Measure, Measure)> {
     let mut measures = (Measure::default(), Measure::default());
     for _ in 0..POLLS {

@@ -1,4 +1,4 @@
-//! Tasks at work on a store of their own.
+//! The task service on its own store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,11 +18,11 @@ use watcher::limits::CLOCKS_APART_MAX;
 use super::graph::parameter_name;
 use crate::home::Home;
 
-/// How long nothing may happen before a measurement is given up.
+/// A measurement fails after this time without progress.
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);
-/// Where every change of a task goes, as in a serving process.
+/// The topic of task changes, as in a serving process.
 const TOPIC: &str = "tasks";
-/// Values in one call while they are made.
+/// Values in one call while they are created.
 const MADE_AT_ONCE: u64 = 1000;
 
 pub(super) struct Base {
@@ -35,7 +35,7 @@ pub(super) struct Base {
 }
 
 impl Base {
-    /// Applies a task file on an empty store.
+    /// Applies a task file to an empty store.
     pub(super) async fn start(home: Home, executor: Arc<dyn Executor>, file: String) -> anyhow::Result<Self> {
         home.clear().await?;
         let tables = watcher::tables().into_iter().chain(ctl::tables()).chain(tasks::tables());
@@ -74,12 +74,12 @@ impl Base {
         Ok(())
     }
 
-    /// Waits until all that follows from what was changed before is decided and committed, and
-    /// every run has ended.
+    /// Waits until all consequences of earlier changes are decided and committed, and every run has
+    /// ended.
     pub(super) async fn settle(&self) -> anyhow::Result<()> {
         let began = tokio::time::Instant::now();
         loop {
-            // A change is marked until the planner has it.
+            // A change stays marked until the planner has it.
             let marked = !self.ctl.changed(1).await?.is_empty();
             let count = self.tasks.with_planner(Planner::count).await?;
             if self.tasks.is_leader() && !marked && count.queued + count.running == 0 {
@@ -90,8 +90,7 @@ impl Base {
         }
     }
 
-    /// Waits until every change of a task has reached the topic, so that the store has nothing else
-    /// to do.
+    /// Waits until every change of a task has reached the topic, so that the store is idle.
     pub(super) async fn exported(&self) -> anyhow::Result<()> {
         let (watcher, began) = (self.tasks.watcher(), tokio::time::Instant::now());
         loop {
@@ -112,7 +111,6 @@ impl Base {
     }
 }
 
-/// A value becomes a number.
 pub(super) fn change(parameter: u64, number: i64) -> Change {
     let named = triggers::Parameter {
         entity: "bench".to_owned(),

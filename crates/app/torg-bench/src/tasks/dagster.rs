@@ -1,5 +1,5 @@
-//! The peer: Dagster's declarative automation, in a process beside this one. `bench/peers/dagster`
-//! has its runner and gets it.
+//! Measures the peer, Dagster's declarative automation, in a separate process. Its runner and its
+//! installer are in `bench/peers/dagster`.
 
 use serde::Deserialize;
 
@@ -9,8 +9,8 @@ use super::report::Report;
 use crate::figure::Figure;
 use crate::process::Peer;
 
-/// The condition that never starts a task that is at work, as Torg never does; and the cheapest
-/// one, which does.
+/// `eager` never starts a task that is running, as Torg never does. `any_deps_updated` is the
+/// cheapest condition; it does start running tasks.
 const CONDITIONS: [&str; 2] = ["eager", "any_deps_updated"];
 
 #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! From one change to the durable decisions of all tasks that it concerns.
+//! Measures the time from one change to the durable decisions of all tasks that it affects.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use super::report::Report;
 use crate::figure::Figure;
 use crate::measure::Measure;
 
-/// The value that changes: the same as of Dagster.
+/// The value that changes: the same as in the Dagster measurement.
 const PARAMETER: u64 = 5;
 /// Changes that are not counted.
 const WARM_UP: u64 = 20;
@@ -48,16 +48,16 @@ pub(super) async fn measure(args: &TasksBench, report: &mut Report) -> anyhow::R
     Ok(())
 }
 
-/// How long it took until everything that follows from a change was decided,
+/// The time until all consequences of a change are decided.
 struct Changes {
-    /// from the call that changes the value,
+    /// From the call that changes the value.
     called: Measure,
-    /// and from the moment at which the change was durable, as Dagster's evaluations are timed.
+    /// From the moment at which the change was durable, as Dagster's evaluations are timed.
     since_stored: Measure,
 }
 
-/// One value changes again and again. Each time it is waited until every task that reads it was
-/// started: a start follows its commit.
+/// Changes one value again and again. After each change it waits until every task that reads the
+/// value was started: a start follows its commit.
 async fn changes(args: &TasksBench, side: &str, tasks: u64) -> anyhow::Result<Changes> {
     let (executor, mut started) = AtOnce::new(Clock::system());
     let base = Base::start(args.home(side)?, executor, task_file(tasks, "[\"true\"]")).await?;

@@ -1,4 +1,4 @@
-//! Runs that end as soon as they are started, for measurements of what is decided.
+//! An executor whose runs end as soon as they start, for measurements of decisions.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,13 +9,12 @@ use runs::{End, LogChunk, Reason, RunId, Spec, Values};
 use tasks::{ExecuteError, Executor};
 use tokio::sync::mpsc;
 
-/// A run that was started.
 pub(super) struct Started {
     pub(super) task: String,
     pub(super) values: Values,
 }
 
-/// Every run succeeds at once; who measures hears of each that was started for the first time.
+/// Every run succeeds at once; the receiver gets each run that starts for the first time.
 pub(super) struct AtOnce {
     clock: Clock,
     heard: mpsc::UnboundedSender<Started>,
@@ -44,7 +43,7 @@ impl Executor for AtOnce {
         };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.insert(run.to_string(), end).is_none() {
-            // Who does not listen any more misses nothing.
+            // A closed receiver is no error.
             let _ = self.heard.send(Started { task: spec.task.clone(), values: spec.values.clone() });
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! The tasks that are measured: the same as those of `bench/peers/dagster/graph.py`.
+//! The task graph under measurement: the same as in `bench/peers/dagster/graph.py`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -6,12 +6,12 @@ use std::fmt::Write as _;
 /// Tasks for each value.
 pub(super) const TASKS_A_PARAMETER: u64 = 5;
 
-/// The values that a task waits on, by number.
+/// The values that a task waits for, by number.
 pub(super) fn reads(task: u64, parameters: u64) -> BTreeSet<u64> {
     [task, task * 7 + 1, task * 13 + 2].map(|number| number % parameters).into()
 }
 
-/// The tasks that wait on a value.
+/// The tasks that wait for a value.
 pub(super) fn readers(parameter: u64, tasks: u64) -> BTreeSet<u64> {
     let parameters = tasks / TASKS_A_PARAMETER;
     (0..tasks).filter(|task| reads(*task, parameters).contains(&parameter)).collect()
@@ -25,7 +25,7 @@ pub(super) fn task_name(number: u64) -> String {
     format!("task_{number}")
 }
 
-/// A task file: each task runs when one of its values has grown, and what it runs is this.
+/// A task file in which each task runs this command when one of its values has grown.
 pub(super) fn task_file(tasks: u64, run: &str) -> String {
     let parameters = tasks / TASKS_A_PARAMETER;
     let mut text = "limits: {running: 100000}\ntasks:\n".to_owned();

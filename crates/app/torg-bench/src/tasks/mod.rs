@@ -1,13 +1,12 @@
-//! `torg-bench tasks`: how fast a change of a value becomes decisions, and how many changes are
-//! taken.
+//! `torg-bench tasks`: how fast a change of a value becomes decisions, and how many changes per
+//! second are possible.
 //!
-//! - *Decide*: one value changes; the time until the decisions of all tasks that wait on it are
-//!   durable. With 1000 tasks and with many more, of which as many are affected.
-//! - *Start*: from a change to the first moment of the process that it starts, when nothing else
-//!   happens.
-//! - *Sustain*: values change as fast as callers can change them, while tasks fire; in the end no
-//!   change is without its firing, and no firing without its change.
-//! - Dagster with the same graph: a full evaluation, and one that is told which tasks to look at.
+//! - *Decide*: one value changes; the time until the decisions of all tasks that wait for it are
+//!   durable. With 1000 tasks, and with many more tasks of which the same number is affected.
+//! - *Start*: from a change to the first moment of the process that it starts, on an idle system.
+//! - *Sustain*: values change as fast as callers can change them, while tasks fire. In the end
+//!   every change has its firing, and every firing its change.
+//! - Dagster with the same graph: a full evaluation, and one that is limited to the affected tasks.
 
 mod base;
 mod dagster;
@@ -32,7 +31,7 @@ const SIDES: [&str; 4] = ["few", "many", "start", "sustain"];
 
 pub(super) async fn run(args: TasksBench) -> anyhow::Result<()> {
     let outcome = measure(&args).await;
-    // A run that failed leaves its stores behind.
+    // A failed run is cleaned up, too.
     let cleared = clear(&args).await;
     let report = outcome?;
     cleared?;
@@ -44,7 +43,7 @@ async fn clear(args: &TasksBench) -> anyhow::Result<()> {
         args.home(side)?.clear().await?;
     }
     let _ = std::fs::remove_dir_all(args.runs_folder());
-    // It stays if it holds something else.
+    // The folder stays if it holds something else.
     let _ = std::fs::remove_dir(args.run.folder());
     Ok(())
 }

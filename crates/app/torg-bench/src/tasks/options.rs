@@ -1,4 +1,4 @@
-//! What a run measures, and how.
+//! Command-line options of the tasks benchmark.
 
 use clap::{Args, ValueEnum};
 
@@ -55,12 +55,11 @@ impl TasksBench {
         self.only.is_empty() || self.only.contains(&part)
     }
 
-    /// Where processes that are started have their folders.
+    /// The folder of the processes that runs start.
     pub(super) fn runs_folder(&self) -> std::path::PathBuf {
         self.run.folder().join("runs")
     }
 
-    /// Where the store of one measurement stands.
     pub(super) fn home(&self, side: &str) -> anyhow::Result<Home> {
         Home::of(self.run.postgres(), &self.run.folder(), ("tasks", side), self.cache_mb)
     }

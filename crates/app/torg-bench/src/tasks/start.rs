@@ -1,4 +1,4 @@
-//! From a change to the first moment of the process that it starts.
+//! Measures the time from a change to the first moment of the process that it starts.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -13,7 +13,7 @@ use super::report::Report;
 use crate::figure::Figure;
 use node::roles::tasks::SUPERVISE;
 
-/// The one task says when it began.
+/// The only task prints the time of its start.
 const TASK: &str =
     "tasks:\n  stamp:\n    when: {grew: {of: bench.parameter_0, by: 1}}\n    run: [\"date\", \"+%s%N\"]\n";
 /// Starts that are not counted.
@@ -52,7 +52,7 @@ pub(super) async fn measure(args: &TasksBench, report: &mut Report) -> anyhow::R
     Ok(())
 }
 
-/// What the run of this number said, when its end is committed.
+/// The time that this run printed, once its end is committed.
 async fn stamp(base: &Base, run: u64) -> anyhow::Result<Duration> {
     let began = Instant::now();
     loop {

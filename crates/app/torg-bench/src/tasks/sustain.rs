@@ -1,4 +1,4 @@
-//! As many changes as can be made, while tasks fire.
+//! Measures the highest rate of changes while tasks fire.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::options::TasksBench;
 use super::report::Report;
 use crate::figure::Figure;
 
-/// What a task has seen last, by value.
+/// The values that a task has seen last.
 type Seen = BTreeMap<String, i64>;
 
 pub(super) async fn measure(args: &TasksBench, report: &mut Report) -> anyhow::Result<()> {
@@ -31,7 +31,7 @@ pub(super) async fn measure(args: &TasksBench, report: &mut Report) -> anyhow::R
         let (ctl, numbers, next, all) =
             (base.ctl.clone(), Arc::clone(&numbers), Arc::clone(&next), args.callers);
         tokio::spawn(async move {
-            // Every caller has values of its own, as loaders have: two do not move one value.
+            // Every caller has its own values, as loaders have: no value has two writers.
             let own: Vec<u64> = (0..numbers.len() as u64).filter(|number| number % all == caller).collect();
             for number in own.iter().cycle() {
                 if Instant::now() >= until {

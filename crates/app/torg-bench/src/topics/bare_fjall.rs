@@ -1,8 +1,8 @@
-//! The bare engine: fjall with rows of the same size under (partition, offset), on one thread, and
-//! no line of Torg.
+//! The bare engine as a reference: fjall with rows of the same size under (partition, offset), on
+//! one thread, without Torg's code.
 //!
-//! It makes no promises to anybody: offsets are counted in memory, nothing is checked, rows carry
-//! no checksum.
+//! It guarantees less: offsets are counted in memory, nothing is checked, and rows have no
+//! checksum.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,9 +14,10 @@ use crate::data::{Numbers, looked_at_all, mix, offer_id};
 use crate::machine::settle;
 use crate::measure::{Measure, all_beside};
 
-/// What a message of ours has beside key and payload: format, times and lengths, and two checksums.
+/// The overhead of a Torg message beside key and payload: format, times and lengths, and two
+/// checksums.
 const WRAPPING: [u8; 22] = [1; 22];
-/// What stands before the payload: the wrapping and the message's key.
+/// The bytes before the payload: the wrapping and the message's key.
 const HEAD_BYTES: usize = WRAPPING.len() + 16;
 
 pub(super) struct BareFjall {
@@ -76,8 +77,7 @@ impl BareFjall {
         })
     }
 
-    /// Scans partition after partition, a page at a time, as a reader does that has other things to
-    /// do in between.
+    /// Scans partition after partition, one page at a time, as a reader with other work in between.
     fn read(
         &self,
         partitions: impl Iterator<Item = u32>,

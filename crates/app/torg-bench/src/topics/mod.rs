@@ -1,12 +1,11 @@
-//! `torg-bench topics`: appends to a topic, catching up with it, and waiting for its end, beside
-//! the bare engine.
+//! `torg-bench topics`: appends to a topic, catch-up reads, and tail reads, beside the bare engine.
 //!
-//! Callers append at the same time, ten messages a call and then one a call; readers go through the
-//! partitions from their fronts; at last one message at a time is appended while a reader waits for
-//! it. On fjall the reference is fjall itself, with no line of Torg, which appends rows of the same
-//! size under (partition, offset) in durable groups as large as ours can get, and scans them; on
-//! PostgreSQL it is a plain client that inserts the same groups in one statement each. Kafka is
-//! measured without a reference.
+//! Callers append at the same time, ten messages per call and then one per call. Readers go through
+//! the partitions from the first offset. At last one message at a time is appended while a reader
+//! waits for it. On fjall the reference is fjall itself, without Torg's code: it appends rows of
+//! the same size under (partition, offset), in durable groups as large as Torg's can be, and scans
+//! them. On PostgreSQL it is a plain client that inserts the same groups in one statement each.
+//! Kafka is measured without a reference.
 
 mod bare_fjall;
 mod ours;
@@ -34,7 +33,6 @@ const READERS: u32 = 2;
 /// Messages in one page, on both sides.
 const PAGE_MESSAGES: usize = 1000;
 
-/// The line for machines.
 #[derive(Debug, Default, Serialize)]
 struct Report {
     bench: &'static str,
@@ -68,7 +66,7 @@ struct Load {
 }
 
 impl Load {
-    /// The most messages that a commit of ours can carry: every caller waits for its call.
+    /// The most messages that a commit of Torg can carry: every caller waits for its call.
     fn group(&self) -> u64 {
         (self.callers * CALL_MESSAGES).min(topics::limits::GROUP_MESSAGES_FULL as u64)
     }
@@ -98,7 +96,7 @@ impl Reference {
         }
     }
 
-    /// Waits until the engine's own threads have nothing to do.
+    /// Waits until the engine's background threads are idle.
     fn settle(&self) {
         if let Self::Fjall(bare) = self {
             bare.settle();
@@ -106,7 +104,7 @@ impl Reference {
     }
 }
 
-/// What a side did, and what it cost.
+/// The measures of a side and its use of resources.
 #[derive(Default)]
 struct Appended {
     measure: Measure,
@@ -137,7 +135,7 @@ pub(super) async fn run(args: TopicsBench) -> anyhow::Result<()> {
     let folder = args.run.folder();
     let outcome = measure(&args, &folder).await;
     if args.run.postgres().is_none() {
-        // The folder was made by this run.
+        // This run created the folder.
         let _ = std::fs::remove_dir_all(&folder);
     }
     let report = outcome?;
@@ -188,8 +186,7 @@ async fn measure(args: &TopicsBench, folder: &Path) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// Appends and reads of both sides, in turns, so that what else happens on the machine strikes
-/// both.
+/// Appends and reads of both sides, in turns, so that other load on the machine affects both.
 async fn take_turns(
     args: &TopicsBench,
     ours: &Ours,

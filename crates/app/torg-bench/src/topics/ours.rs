@@ -1,4 +1,4 @@
-//! Torg's side.
+//! Torg's side of the topics benchmark.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,12 +14,11 @@ use crate::data::{Numbers, looked_at_all, offer_id};
 use crate::measure::{Measure, join};
 use crate::resting;
 
-/// The topic is left behind where it is not removed with its folder; its messages are not.
+/// Where the topic is not removed with its folder, it stays; its messages expire.
 const RETENTION: Duration = Duration::from_secs(3600);
-/// How long a reader waits for a message that must come.
+/// The longest wait of a reader for a message that must come.
 const TAIL_WAIT: Duration = Duration::from_secs(10);
 
-/// Open topics, with one topic to work on.
 pub(super) struct Ours {
     store: Store,
     shared: Arc<Shared>,
@@ -56,7 +55,7 @@ impl Ours {
         self.shared.topics.log_name()
     }
 
-    /// All callers append, so many messages a call.
+    /// All callers append, with this many messages per call.
     pub(super) async fn appends(&self, messages: u64, time: Duration) -> anyhow::Result<Measure> {
         let callers = (0..self.load().callers).map(|_| {
             let shared = Arc::clone(&self.shared);
@@ -77,8 +76,8 @@ impl Ours {
         join(callers.collect()).await
     }
 
-    /// Readers catch up with the whole topic, partition after partition, from the front again when
-    /// they are through.
+    /// Readers catch up with the whole topic, partition after partition, and start again at the
+    /// end.
     pub(super) async fn reads(&self, time: Duration) -> anyhow::Result<Measure> {
         let readers = (0..READERS).map(|reader| {
             let shared = Arc::clone(&self.shared);
@@ -131,7 +130,7 @@ impl Ours {
         let begin = Instant::now();
         let mut numbers = Numbers::new(self.shared.seeds.fetch_add(1, Ordering::Relaxed));
         while begin.elapsed() < time {
-            // The reader waits before the message is there.
+            // The reader waits before the message exists.
             let start = Instant::now();
             if sent.send(start).await.is_err() {
                 break;
@@ -149,7 +148,7 @@ impl Ours {
         Ok(measure)
     }
 
-    /// Waits until the engine's own threads have nothing to do.
+    /// Waits until the engine's background threads are idle.
     pub(super) async fn settle(&self) {
         resting::until_settled(&self.store).await;
     }
@@ -165,7 +164,7 @@ impl Shared {
         Message::new(offer_id(number).to_vec(), self.load.payloads.pick(number), now())
     }
 
-    /// Reads one page, looks at every payload, and tells how many there were.
+    /// Reads one page, checks every payload and returns the number of messages.
     async fn read(&self, partition: u32, next: &mut i64) -> anyhow::Result<u64> {
         let page =
             self.topics.read(&self.topic, partition, *next, ReadLimit::messages(PAGE_MESSAGES)).await?;

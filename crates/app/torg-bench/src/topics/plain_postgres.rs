@@ -1,5 +1,5 @@
-//! The plain client: one table, one connection that inserts a group of rows in one statement, which
-//! is a transaction of its own, and connections that read page by page.
+//! A plain PostgreSQL client as a reference: one table, one connection that inserts a group of rows
+//! in one statement (one transaction), and connections that read page by page.
 
 use std::time::{Duration, Instant};
 
@@ -20,9 +20,10 @@ const APPEND: &str = "insert into bench_plain.messages
 const READ: &str = "select at_offset, value from bench_plain.messages
     where part = $1 and at_offset >= $2 order by at_offset limit $3";
 
-/// What a message of ours has beside key and payload: format, times and lengths, and a checksum.
+/// The overhead of a Torg message beside key and payload: format, times and lengths, and a
+/// checksum.
 const WRAPPING: [u8; 14] = [1; 14];
-/// What stands before the payload: the wrapping and the message's key.
+/// The bytes before the payload: the wrapping and the message's key.
 const HEAD_BYTES: usize = WRAPPING.len() + 16;
 
 pub(super) struct PlainPostgres {

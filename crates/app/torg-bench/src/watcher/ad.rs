@@ -1,4 +1,4 @@
-//! The entity that is visited: an ad of 2 KB that cannot be compressed.
+//! The entity under measurement: an ad of 2 KB that cannot be compressed.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use watcher::{Entity, Fields};
@@ -11,7 +11,6 @@ pub(super) const BODY_BYTES: usize = 2000;
 pub(super) const SMALL_BODY_BYTES: usize = 40;
 const HEADER_BYTES: usize = 24;
 
-/// An ad.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Ad {
     pub(super) id: u64,
@@ -30,7 +29,7 @@ impl Ad {
             body.put_u64(numbers.next());
         }
         body.truncate(body_bytes);
-        // Ids look random, as those of real ads do; no two numbers have the same.
+        // Ids look random, like those of real ads; no two numbers have the same id.
         Self { id: mix(n), number: n, price: mix(n) % 100_000, body: body.freeze() }
     }
 }

@@ -1,4 +1,4 @@
-//! A store with ads in it, and watchers at work on it.
+//! A store with ads, and running watchers on it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,14 +14,13 @@ use crate::home::Home;
 use crate::measure::Measure;
 use crate::observe::BenchClock;
 
-/// Batches on their way while ads are saved.
+/// Concurrent batches while ads are saved.
 const SAVERS: u64 = 64;
 /// Ads in one batch while ads are saved.
 pub(super) const SAVE_STEP: u64 = 8;
-/// How long nothing may happen before a measurement is given up.
+/// A measurement fails after this time without progress.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A store with ads.
 pub(super) struct Base {
     pub(super) home: Home,
     pub(super) store: Store,
@@ -30,7 +29,7 @@ pub(super) struct Base {
 }
 
 impl Base {
-    /// A store in which nothing is.
+    /// An empty store.
     pub(super) async fn empty(home: Home, config: Config) -> anyhow::Result<Self> {
         home.clear().await?;
         Self::existing(home, config).await
@@ -87,8 +86,8 @@ impl Base {
         Ok(Measure::of(numbers.end - numbers.start, start.elapsed()))
     }
 
-    /// Has a watcher without stages send off all changes that were saved, so that a measurement
-    /// does not begin with them.
+    /// Runs a watcher without stages until all saved changes are exported, so that a measurement
+    /// does not begin with a backlog.
     pub(super) async fn send_off(&self) -> anyhow::Result<Duration> {
         let start = Instant::now();
         let at_work = AtWork::start(&self.watcher(Vec::new()).await?);

@@ -1,5 +1,5 @@
-//! Burn-down: all ads are queued for one stage that does nothing, then the watcher runs until all
-//! are visited.
+//! Measures the burn-down of a queue: all ads are queued for one stage that does nothing, then the
+//! watcher runs until all are visited.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use crate::machine::usage;
 use crate::measure::Measure;
 use crate::observe::Log;
 
-/// Leaves a store whose ads are all visited.
+/// The returned store has only visited ads.
 pub(super) async fn measure(args: &WatcherBench, report: &mut Report) -> anyhow::Result<Base> {
     let base = Base::empty(args.home("burndown")?, args.config(SHARDS)).await?;
     let log = Log::new(&base.clock, args.entities);

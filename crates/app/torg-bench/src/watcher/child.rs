@@ -1,5 +1,5 @@
-//! Parts of a run in processes of their own: this program again, with a hidden flag. Such a process
-//! answers with one line of JSON.
+//! Runs parts of a benchmark in separate processes: this program again, with a hidden flag. Such a
+//! process prints one line of JSON.
 
 use std::process::Stdio;
 

@@ -1,6 +1,6 @@
-//! Deep queues: how much memory a watcher needs that starts to work when very many ads are due. The
-//! ads are small, to have many of them soon; they are saved by one process, and visited by another
-//! whose memory is watched.
+//! Measures the memory of a watcher that starts when very many ads are due. The ads are small so
+//! that many of them are saved soon. One process saves them; another, whose memory is measured,
+//! visits them.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use crate::machine::{RssPeak, rss_mb};
 use crate::observe::Log;
 use crate::process::answer;
 
-/// The watcher works for so many times the seconds of a measurement, or until nothing is due.
+/// The watcher runs for this many times the seconds of a measurement, or until nothing is due.
 const TIMES: u32 = 3;
 
 #[derive(Serialize, Deserialize)]
@@ -68,7 +68,7 @@ pub(super) async fn work_in_child(args: &WatcherBench) -> anyhow::Result<()> {
     let peak = RssPeak::watch();
     let (start, at_work) = (Instant::now(), AtWork::start(&watcher));
     let time = Duration::from_secs(args.seconds) * TIMES;
-    // Not all of them need to be visited: the queues stay deep all the time.
+    // Not all ads need a visit: the queues stay deep all the time.
     if let Ok(outcome) = tokio::time::timeout(time, log.reaches(args.deep, time)).await {
         outcome?;
     }

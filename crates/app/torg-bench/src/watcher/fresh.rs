@@ -1,5 +1,4 @@
-//! A writer from outside that saves so many new ads a second, and how long each waits for its
-//! visit.
+//! A writer that saves new ads at a constant rate, and how long each waits for its visit.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -13,7 +12,6 @@ use super::ad::{Ad, BODY_BYTES};
 use super::base::{Base, PATIENCE};
 use crate::observe::{BenchClock, Log, Times};
 
-/// Saves a second.
 pub(super) const SAVES_PER_S: u64 = 300;
 
 /// One save, in microseconds of the clock.
@@ -23,26 +21,24 @@ struct Save {
     returned_us: u64,
 }
 
-/// The saves of a while.
 #[derive(Default)]
 pub(super) struct Saves(Vec<Save>);
 
 /// From the save to the call of the stage.
 pub(super) struct Waits {
-    /// From the moment when the commit returned; nothing if the call came first.
+    /// From the return of the commit; zero if the call came first.
     pub(super) from_return: Times,
-    /// From the moment when the commit was called.
+    /// From the call of the commit.
     pub(super) from_begin: Times,
 }
 
 impl Saves {
-    /// Numbers that the saves of so many seconds need.
+    /// The ad numbers that the saves of this many seconds need.
     pub(super) fn numbers(seconds: u64) -> u64 {
         SAVES_PER_S * seconds
     }
 
-    /// Saves the ads of these numbers, each on its own, until there are no more or `end` comes
-    /// about.
+    /// Saves the ads of these numbers, one by one, until there are no more or `end` resolves.
     pub(super) async fn make(
         base: &Base,
         watcher: &Watcher<Ad>,
@@ -77,12 +73,12 @@ impl Saves {
         Ok(Self(saves))
     }
 
-    /// Only those that began in this time.
+    /// Only the saves that began in this time.
     pub(super) fn begun_within(self, us: Range<u64>) -> Self {
         Self(self.0.into_iter().filter(|save| us.contains(&save.begin_us)).collect())
     }
 
-    /// Waits until all are visited, and tells how long each waited.
+    /// Waits until all are visited, and returns how long each waited.
     pub(super) async fn waits(&self, log: &Log, clock: &BenchClock) -> anyhow::Result<Waits> {
         let last_us = clock.elapsed_us() + PATIENCE.as_micros() as u64;
         while !self.0.iter().all(|save| log.visited_us(save.number).is_some()) {

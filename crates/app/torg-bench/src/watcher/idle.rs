@@ -1,5 +1,5 @@
-//! An idle watcher: many shards, many stages, nothing to do. In a process of its own, so that
-//! nothing else takes processor time.
+//! Measures the processor time of an idle watcher with many shards and many stages, in a separate
+//! process.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,9 +21,9 @@ use crate::process::answer;
 
 const SHARDS: u32 = 256;
 const STAGES: u32 = 20;
-/// Time to take the shards and look into all queues once.
+/// Time to take the shards and poll all queues once.
 const START_UP: Duration = Duration::from_secs(5);
-/// Long enough for several beats of the leases.
+/// Long enough for several heartbeats of the leases.
 const SECONDS: u64 = 10;
 
 #[derive(Serialize, Deserialize)]
@@ -40,7 +40,7 @@ pub(super) async fn measure(args: &WatcherBench, report: &mut Report) -> anyhow:
     args.home("idle")?.clear().await
 }
 
-/// The process of its own.
+/// The separate process.
 pub(super) async fn in_child(args: &WatcherBench) -> anyhow::Result<()> {
     let base = Base::empty(args.home("idle")?, args.config(SHARDS)).await?;
     let log = Log::new(&base.clock, 0);

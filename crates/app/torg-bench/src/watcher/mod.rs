@@ -1,5 +1,5 @@
-//! `torg-bench watcher`: how fast entities evolve, beside what the store alone can do with the same
-//! rows and, on PostgreSQL, beside a job queue.
+//! `torg-bench watcher`: throughput and latency of stages, beside plain commits of the same rows
+//! and, on PostgreSQL, beside a job queue.
 //!
 //! - *Burn-down*: ads of 2 KB are queued for a stage that does nothing; visits/s until all are
 //!   visited.
@@ -8,7 +8,7 @@
 //! - *Pick-up*: from the save of an ad to the call of the stage. *Timers*: all due in one second,
 //!   beside fresh saves. *Re-crawl*: beside fresh saves.
 //! - *Idle*: processor time of a watcher with nothing to do. *Depth*: memory of a watcher with very
-//!   much to do.
+//!   deep queues.
 
 mod ad;
 mod base;
@@ -48,7 +48,7 @@ pub(super) async fn run(args: WatcherBench) -> anyhow::Result<()> {
         None => {}
     }
     let outcome = measure(&args).await;
-    // A run that failed leaves its stores behind.
+    // A failed run is cleaned up, too.
     let cleared = clear(&args).await;
     let report = outcome?;
     cleared?;
@@ -60,7 +60,7 @@ async fn clear(args: &WatcherBench) -> anyhow::Result<()> {
         args.home(part)?.clear().await?;
     }
     if args.run.postgres().is_none() {
-        // It stays if it holds something else.
+        // The folder stays if it holds something else.
         let _ = std::fs::remove_dir(args.run.folder());
     }
     Ok(())
@@ -106,7 +106,7 @@ async fn measure(args: &WatcherBench) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// What is measured with ads that are saved one by one.
+/// The measurements with ads that are saved one by one.
 async fn fresh(
     args: &WatcherBench,
     base: &Base,

@@ -1,4 +1,4 @@
-//! What a run measures, and how.
+//! Command-line options of the watcher benchmark.
 
 use clap::{Args, ValueEnum};
 use watcher::{Config, StageLimits};
@@ -6,7 +6,7 @@ use watcher::{Config, StageLimits};
 use crate::home::Home;
 use crate::run::Run;
 
-/// Shards of all measurements but that of an idle watcher.
+/// Shards of all measurements except the idle one.
 pub(super) const SHARDS: u32 = 64;
 
 /// The watcher's benchmark.
@@ -80,12 +80,11 @@ impl WatcherBench {
         !is_left_out && (self.only.is_empty() || self.only.contains(&part))
     }
 
-    /// Where the store of one part stands.
     pub(super) fn home(&self, part: &str) -> anyhow::Result<Home> {
         Home::of(self.run.postgres(), &self.run.folder(), ("watcher", part), self.cache_mb)
     }
 
-    /// How the watcher works while it is measured.
+    /// The watcher's configuration under measurement.
     pub(super) fn config(&self, shards: u32) -> Config {
         let stages = StageLimits { calls_max: self.calls, batch_max: self.batch, ..StageLimits::default() };
         Config { shards, stages, ..Config::default() }

@@ -1,5 +1,5 @@
-//! The peer: graphile-worker, a job queue on PostgreSQL, in a process of Node beside this one.
-//! `bench/peers/graphile-worker` has its runner and gets it.
+//! Measures the peer graphile-worker, a job queue on PostgreSQL, in a separate process of Node. Its
+//! runner and its installer are in `bench/peers/graphile-worker`.
 
 use std::time::Duration;
 
@@ -13,7 +13,6 @@ use crate::figure::Figure;
 use crate::measure::Measure;
 use crate::process;
 
-/// The peer, ready to run.
 pub(super) struct Peer {
     peer: process::Peer,
     url: String,
@@ -33,7 +32,7 @@ struct PickedUp {
 }
 
 impl Peer {
-    /// The peer, if it is wanted and can run; says why not.
+    /// The peer, if it is requested and can run; prints why it cannot.
     pub(super) fn find(args: &WatcherBench) -> Option<Self> {
         if !args.peer {
             return None;
@@ -49,7 +48,7 @@ impl Peer {
         }
     }
 
-    /// Jobs that do what a stateful visit does, all queued before they are worked on.
+    /// Jobs that do the work of a stateful visit, all queued before the first one runs.
     pub(super) async fn stateful(&self, jobs: u64) -> anyhow::Result<Measure> {
         let jobs = jobs.to_string();
         let Burned { jobs, seconds } = self.run(&["stateful", "--jobs", &jobs]).await?;

@@ -1,4 +1,4 @@
-//! Pick-up: how long a saved ad waits for its visit when little else happens.
+//! Measures how long a saved ad waits for its visit on an otherwise idle system.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::observe::Log;
 /// The first saves, while the watcher takes its shards, do not count.
 pub(super) const WARM_UP_S: u64 = 2;
 
-/// Measures on a store whose ads below `first` have all been visited. Returns the number behind the
+/// Measures on a store whose ads below `first` have all been visited. Returns the number after the
 /// last ad.
 pub(super) async fn measure(
     args: &WatcherBench,
@@ -38,8 +38,7 @@ pub(super) async fn measure(
     Ok(last)
 }
 
-/// How long ads wait that are saved when nothing else happens, and the number behind the last of
-/// them.
+/// How long ads wait on an otherwise idle system, and the number after the last of them.
 pub(super) async fn waits(args: &WatcherBench, base: &Base, first: u64) -> anyhow::Result<(Waits, u64)> {
     let last = first + Saves::numbers(args.seconds + WARM_UP_S);
     base.send_off().await?;

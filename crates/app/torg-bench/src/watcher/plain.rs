@@ -1,6 +1,6 @@
-//! The reference of stateful visits: the rows that such a visit writes, of the same sizes, with the
-//! same checks, by plain commits. No row is read, no stage is called, nothing is sent off: what the
-//! store alone can do.
+//! The reference of stateful visits: plain commits of the rows that such a visit writes, with the
+//! same sizes and checks. It reads no row, calls no stage and exports nothing: this is the limit of
+//! the store.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -33,12 +33,12 @@ static OUTBOX: Table<(u32, String, i64, String, i64)> =
 static LEASES: Table<(u32, String)> = Table::versioned("plain_leases", &["shard", "kind"]);
 
 const KIND: &str = Ad::KIND;
-/// Batches on their way while rows are made.
+/// Concurrent batches while rows are created.
 const FILLERS: u64 = 64;
-/// Ads in one batch while rows are made.
+/// Ads in one batch while rows are created.
 const FILL_STEP: u64 = 8;
 
-/// A store with the rows of ads that are queued.
+/// A store with the rows of queued ads.
 pub(super) struct Plain {
     home: Home,
     store: Store,
@@ -46,7 +46,7 @@ pub(super) struct Plain {
     like: Arc<Like>,
 }
 
-/// What the rows hold: as the watcher wrote them.
+/// The contents of the rows, copied from rows of the watcher.
 struct Like {
     head: Bytes,
     entry: Bytes,
@@ -92,7 +92,7 @@ impl Keys {
 }
 
 impl Plain {
-    /// Rows like those of `base`, where visits have been made.
+    /// Creates rows like those of `base`, which has visited ads.
     pub(super) async fn open(args: &WatcherBench, base: &Base, timers_at: Time) -> anyhow::Result<Self> {
         let home = args.home("plain")?;
         home.clear().await?;
@@ -114,13 +114,13 @@ impl Plain {
         Ok(Self { home, store, callers: args.callers, like })
     }
 
-    /// Makes the rows of queued ads.
+    /// Creates the rows of queued ads.
     pub(super) async fn fill(&self, numbers: Range<u64>) -> anyhow::Result<()> {
         self.all(FILLERS, FILL_STEP, numbers, queued).await?;
         self.home.settle(&self.store).await
     }
 
-    /// Writes what a visit to each of these ads would, each in a batch of its own.
+    /// Writes the rows of a visit to each of these ads, each in its own batch.
     pub(super) async fn commit_all(&self, numbers: Range<u64>) -> anyhow::Result<Measure> {
         self.all(self.callers, 1, numbers, visited).await
     }
@@ -163,7 +163,7 @@ impl Plain {
     }
 }
 
-/// The rows of an ad that is queued.
+/// The rows of a queued ad.
 fn queued(batch: &mut Batch, like: &Like, number: u64) {
     let keys = Keys::new(number);
     batch.put(keys.entity(), 1, Ad::new(number, BODY_BYTES).encode());
@@ -171,7 +171,7 @@ fn queued(batch: &mut Batch, like: &Like, number: u64) {
     batch.set(keys.queue(0, like.now), &b""[..]);
 }
 
-/// What a visit checks and writes.
+/// The checks and writes of a visit.
 fn visited(batch: &mut Batch, like: &Like, number: u64) {
     let (keys, ad) = (Keys::new(number), Ad::new(number, BODY_BYTES).encode());
     batch.check(LEASES.key((keys.shard, KIND)), 1);
@@ -179,7 +179,7 @@ fn visited(batch: &mut Batch, like: &Like, number: u64) {
     batch.check_absent(keys.state()).put(keys.state(), 1, state_of(number, 1));
     batch.check(keys.head(), 1).put(keys.head(), 2, like.head.clone());
     batch.check(keys.entry(), 1).put(keys.entry(), 2, like.entry.clone());
-    // The entity with what the topic is told beside it: the author, the state, the changed fields.
+    // The entity with the other fields of its message: the author, the state, the changed fields.
     let outgoing = [&ad[..], &state_of(number, 1), Stateful::ID.as_bytes(), b"price----"].concat();
     batch.set(keys.outbox(like.now + number.cast_signed()), outgoing);
     batch.delete(keys.queue(0, like.now));

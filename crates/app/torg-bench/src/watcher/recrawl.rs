@@ -1,6 +1,6 @@
-//! Re-crawl: every ad is visited again in the background while new ads are saved, which must not
-//! wait much longer than without it. "Without" is measured before and after, so that what else
-//! happens on the machine strikes both.
+//! Measures a re-crawl: every ad is visited again in the background while new ads are saved, which
+//! must not wait much longer than without it. "Without" is measured before and after, so that other
+//! load on the machine affects both.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use crate::at_work::AtWork;
 use crate::figure::Figure;
 use crate::observe::Log;
 
-/// Saves go on for so many seconds at most.
+/// The longest time of saves, in seconds.
 const SECONDS_MAX: u64 = 900;
 
 /// Measures on a store whose ads below `first` have all been visited.

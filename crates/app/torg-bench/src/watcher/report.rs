@@ -1,10 +1,10 @@
-//! The line for machines.
+//! The JSON line of the watcher benchmark.
 
 use serde::Serialize;
 
 use crate::figure::Figure;
 
-/// All figures of a run; what was not measured is null.
+/// All figures of a run; null if not measured.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Report {
     pub(super) bench: &'static str,

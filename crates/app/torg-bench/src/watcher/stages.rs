@@ -1,4 +1,4 @@
-//! The stages that are measured. Both want every change, without being asked.
+//! The stages under measurement. Both subscribe to every change.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use crate::observe::Log;
 
 /// Bytes of the private state of [`Stateful`].
 const STATE_BYTES: usize = 64;
-/// All timers are due within so much time.
+/// All timers are due within this time.
 pub(super) const TIMERS_WITHIN: Duration = Duration::from_secs(1);
 
-/// Looks and does nothing.
+/// Reads the ad and does nothing.
 pub(super) struct Noop {
     pub(super) id: String,
     pub(super) log: Log,

@@ -1,5 +1,5 @@
-//! Stateful visits: each changes the ad and its state and arms a timer. Beside it, in turns: plain
-//! commits of the same rows, and on PostgreSQL the peer.
+//! Measures stateful visits: each changes the ad and its state and arms a timer. The references
+//! take turns with it: plain commits of the same rows, and on PostgreSQL the peer.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,9 +21,8 @@ use crate::machine::usage;
 use crate::measure::Measure;
 use crate::observe::Log;
 
-/// How far ahead the timers are.
 const TIMERS_AHEAD: Duration = Duration::from_secs(24 * 3600);
-/// Every so many-th ad is looked at afterwards.
+/// One of this many ads is checked afterwards.
 const LOOK_AT_EVERY: usize = 997;
 
 /// A store in which every ad has been visited and has a timer.
@@ -33,7 +32,7 @@ pub(super) struct Visited {
     pub(super) timers_at: Time,
 }
 
-/// What one side did in all its turns, and what it took of the machine.
+/// The measures of one side over all its turns, and its use of resources.
 #[derive(Default)]
 struct Side {
     work: Measure,
@@ -108,7 +107,7 @@ async fn visit_all(
     Ok(Measure::of(numbers.end - numbers.start, start.elapsed()))
 }
 
-/// Looks at some ads: what was measured must have happened.
+/// Checks some ads: the measured writes must be in the store.
 async fn require_saved(watcher: &Watcher<Ad>, numbers: std::ops::Range<u64>) -> anyhow::Result<()> {
     for number in numbers.step_by(LOOK_AT_EVERY) {
         let id = mix(number);

@@ -1,4 +1,4 @@
-//! Timers: all ads have one that is due within the same second, while new ads go on being saved.
+//! Measures timers: every ad has one that is due within the same second, while new ads are saved.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use crate::at_work::AtWork;
 use crate::figure::Figure;
 use crate::observe::{Log, Times};
 
-/// How long before the first timer the watcher starts and saves begin.
+/// The time from the start of the watcher and of saves to the first timer.
 const BEFORE_MS: i64 = 5000;
-/// Saves go on for so many seconds at most.
+/// The longest time of saves, in seconds.
 const SECONDS_MAX: u64 = 900;
 
 pub(super) async fn measure(
@@ -29,7 +29,7 @@ pub(super) async fn measure(
     base.send_off().await?;
     base.settle().await?;
     let log = Log::counting(&base.clock, last, args.entities);
-    // The stage that armed the timers has nothing more to do.
+    // The stage that armed the timers is replaced by one that does nothing.
     let stage = Noop { id: Stateful::ID.to_owned(), log: log.clone() };
     let watcher = base.watcher(vec![Arc::new(stage)]).await?;
     base.clock.jump_to(Time::from_ms(timers_at.as_ms() - BEFORE_MS));
@@ -44,7 +44,7 @@ pub(super) async fn measure(
     at_work.stop().await?;
     let late = |number| {
         let due_us = base.clock.as_elapsed_us(timer_of(number, *timers_at));
-        // A clock of milliseconds may be ahead by a part of one.
+        // A clock of milliseconds may be ahead by a part of a millisecond.
         Some(log.visited_us(number)?.saturating_sub(due_us))
     };
     let late: Times = (0..args.entities).filter_map(late).collect();

@@ -1,8 +1,8 @@
-//! A node in this process, under an allocator that counts.
+//! Runs a node in this process, under an allocator that counts.
 //!
-//! The memory that a process has from the system says little: the allocator keeps what was freed,
-//! and how much of it depends on which thread freed it when. What is allocated and not freed is
-//! counted exactly.
+//! The resident memory of a process says little: the allocator keeps freed memory, and how much of
+//! it depends on which thread freed it when. Memory that is allocated and not freed is counted
+//! exactly.
 
 use std::alloc::System;
 use std::io::Write as _;
@@ -77,8 +77,8 @@ impl Counted {
         node
     }
 
-    /// Bytes that are allocated, once they do not fall any more: what a call has left behind is
-    /// freed a moment after its answer, and what the store has put aside once it is written.
+    /// Allocated bytes, once they stop falling: memory of a call is freed a moment after its
+    /// response, and buffers of the store once they are written.
     #[expect(clippy::unused_self, reason = "only while a node runs")]
     pub(crate) fn allocated(&self) -> usize {
         let mut least = ALLOCATOR.allocated();

@@ -1,4 +1,4 @@
-//! Requests that somebody thought about: as deep, as long, as large and as wrong as they can be.
+//! Hand-made hostile requests: as deep, as long, as large and as wrong as possible.
 
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -16,18 +16,18 @@ use crate::raw::{put_block, put_varint};
 use crate::rig::{Line, Rig};
 use crate::valid::{self, Things};
 
-/// The largest request that the process takes in these tests.
+/// The largest request that the process accepts in these tests.
 const REQUEST_BYTES_MAX: usize = 256 << 10;
-/// What a compressed message would be.
+/// The size of a compressed message after decompression.
 const BOMB_BYTES: usize = 64 << 20;
-/// Nests of what can be nested.
+/// The nesting depth of hostile requests.
 const DEPTH: usize = 20_000;
-/// What the process may have more after the second time than after the first.
+/// The memory that the process may have more after the second time than after the first.
 const GROWTH_MAX_BYTES: usize = 64 << 20;
 
 type Headers = Vec<(&'static str, &'static str)>;
 
-/// Bodies that are wrong for every method, with what they are.
+/// Bodies that are invalid for every method, with a description.
 fn bodies(method: &Method, valid: &Value, binary: &[u8]) -> Vec<(&'static str, Protocol, Bytes)> {
     let json = |text: String| Bytes::from(text.into_bytes());
     let mut groups = Vec::new();
@@ -93,7 +93,7 @@ fn bodies(method: &Method, valid: &Value, binary: &[u8]) -> Vec<(&'static str, P
     plain
 }
 
-/// Bodies whose frames are wrong, with the headers that go with them.
+/// Bodies whose frames are invalid, with their headers.
 fn frames(binary: &[u8], bomb: &[u8]) -> Vec<(&'static str, Headers, Bytes)> {
     let length = |bytes: &[u8]| bytes.len() as u32;
     let encoding = |name| vec![("grpc-encoding", name), ("connect-content-encoding", name)];
@@ -242,7 +242,7 @@ async fn calls_that_are_cut_in_the_middle_are_forgotten() {
             stream.write_all(head.as_bytes()).unwrap();
             stream.write_all(body.as_bytes()).unwrap();
         }
-        // A watch whose reader goes away after the first message.
+        // A watch whose reader disconnects after the first message.
         line.ask("/torg.offers.v1.OfferService/WatchOffers", &json!({})).await;
     }
     let until = std::time::Instant::now() + PATIENCE;
@@ -254,13 +254,13 @@ async fn calls_that_are_cut_in_the_middle_are_forgotten() {
     rig.assert_sound();
 }
 
-/// Amounts that are counted as earned, one after the other.
+/// Amounts that are added up as earned, one after the other.
 #[tokio::test(flavor = "multi_thread")]
 async fn whatever_was_paid_an_offer_is_sold_or_the_amount_is_refused() {
     let mut rig = Rig::start(&[]);
     let mut line = rig.line().await;
     let offers = "/torg.offers.v1.OfferService";
-    // In a currency of small worth, a house is that dear.
+    // In a currency of small worth a house has such a price.
     for (price, paid) in [
         ("20000000000000000", None),
         ("1000000", Some(i64::MAX)),

@@ -1,8 +1,8 @@
-//! Whatever is sent to whichever call: the answer says whose fault it was, and the process goes on
-//! as before.
+//! Fuzz tests of every RPC method: each response has a clear code, and the process goes on as
+//! before.
 //!
-//! `TORG_FUZZ_SEED` repeats a run, `TORG_FUZZ_ROUNDS` makes it longer, `TORG_FUZZ_ONLY` calls only
-//! the methods whose path has this text.
+//! `TORG_FUZZ_SEED` repeats a run, `TORG_FUZZ_ROUNDS` makes it longer, and `TORG_FUZZ_ONLY`
+//! restricts it to methods whose path contains this text.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -26,10 +26,10 @@ use rig::{Line, Rig};
 use serde_json::Value;
 use valid::Things;
 
-/// Rounds of every method before memory is looked at, and after.
+/// Rounds of every method before the first measurement of memory, and after it.
 const WARM_UP_ROUNDS: u64 = 60;
 const ROUNDS: u64 = 240;
-/// What the process may have more after the rounds than after the warm-up.
+/// The memory that the process may have more after the rounds than after the warm-up.
 const GROWTH_MAX_BYTES: usize = 64 << 20;
 const PROTOCOLS: [Protocol; 4] = [Protocol::Json, Protocol::Proto, Protocol::Grpc, Protocol::GrpcWeb];
 
@@ -106,7 +106,7 @@ async fn all_methods(
     }
 }
 
-/// Something to send.
+/// A message to send.
 fn message(rig: &Rig, odd: &mut Odd, method: &Method, protocol: Protocol, things: &Things) -> Vec<u8> {
     let valid = valid::request(&method.path, things);
     let kind = odd.random.random_range(0..12);

@@ -1,4 +1,4 @@
-//! Values that nobody sends, and requests made of them, by the descriptors.
+//! Generates unusual values, and requests with them, from the descriptors.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use serde_json::{Map, Value, json};
 
 use crate::raw::{SURROGATE, json_text, merge, put_block, put_number, put_varint};
 
-/// How deep messages within messages go.
+/// The nesting depth of messages.
 const DEPTH_MAX: u32 = 5;
 
-/// Makes odd values; the same seed makes the same ones.
+/// A generator of unusual values; the same seed gives the same values.
 pub(crate) struct Odd {
     pub(crate) random: StdRng,
     pool: Arc<DescriptorPool>,
-    /// Texts that mean something: ids, tokens, names.
+    /// Texts that the process knows: ids, tokens, names.
     pub(crate) known: Vec<String>,
-    /// Whether texts may be no UTF-8 in binary requests.
+    /// Whether texts may be invalid UTF-8 in binary requests.
     broken_texts: bool,
-    /// Whether messages have one field only.
+    /// Whether messages have only one field.
     sparse: bool,
 }
 
@@ -118,7 +118,7 @@ impl Odd {
         }
     }
 
-    /// A text with one character changed, left out or doubled.
+    /// A text with one character changed, removed or doubled.
     fn slip(&mut self, text: &str) -> String {
         let mut characters: Vec<char> = text.chars().collect();
         if characters.is_empty() {
@@ -170,7 +170,7 @@ impl Odd {
         *self.pick(&odd)
     }
 
-    /// A request in binary form; with broken texts now and then.
+    /// A request in binary form, sometimes with invalid UTF-8.
     pub(crate) fn binary(&mut self, message: MessageIndex, broken_texts: bool) -> Vec<u8> {
         self.broken_texts = broken_texts;
         let mut bytes = Vec::new();
@@ -203,12 +203,12 @@ impl Odd {
             }
         }
         if self.chance(8) {
-            // A field that nobody knows.
+            // An unknown field.
             put_block(self.random.random_range(1..20_000), &self.bytes(20), out);
         }
     }
 
-    /// The fields that get a value, perhaps.
+    /// The fields that may get a value.
     fn chosen<'a>(&mut self, message: &'a MessageDescriptor) -> &'a [FieldDescriptor] {
         let fields = message.fields();
         if !self.sparse || fields.is_empty() {
@@ -218,8 +218,8 @@ impl Odd {
         &fields[at..=at]
     }
 
-    /// A right request with one field that is not, in binary form: what stands later in a message
-    /// is merged into what stands before.
+    /// A valid request with one invalid field, in binary form: protobuf merges later fields of a
+    /// message into earlier ones.
     pub(crate) fn bent_binary(&mut self, valid: &[u8], message: MessageIndex) -> Vec<u8> {
         self.sparse = true;
         let odd = self.binary(message, false);
@@ -279,7 +279,7 @@ impl Odd {
         }
     }
 
-    /// A request as JSON, in which a text may hold half a pair of surrogates.
+    /// A request as JSON, in which a text may contain a lone surrogate.
     pub(crate) fn json(&mut self, message: MessageIndex) -> String {
         let value = self.object(message, DEPTH_MAX);
         json_text(&value)
@@ -380,7 +380,7 @@ impl Odd {
         }
     }
 
-    /// A valid request of which something is changed.
+    /// A valid request with some bytes changed.
     pub(crate) fn mutated(&mut self, valid: &[u8]) -> Vec<u8> {
         let mut bytes = valid.to_vec();
         for _ in 0..self.random.random_range(1..4) {

@@ -1,11 +1,11 @@
-//! Requests as they stand on the wire.
+//! Encodes requests for the wire by hand.
 
 use serde_json::Value;
 
-/// Stands for what no text of Rust can hold; see [`json_text`].
+/// A placeholder for a lone surrogate, which a Rust string cannot hold; see [`json_text`].
 pub(crate) const SURROGATE: &str = "HALF_A_PAIR";
 
-/// Takes over what another value has, field by field.
+/// Copies the fields of another value.
 pub(crate) fn merge(into: &mut Value, from: Value) {
     match (into, from) {
         (Value::Object(into), Value::Object(from)) => {
@@ -17,12 +17,11 @@ pub(crate) fn merge(into: &mut Value, from: Value) {
     }
 }
 
-/// JSON in which the placeholder became half a pair of surrogates.
+/// JSON in which a lone surrogate replaces the placeholder.
 pub(crate) fn json_text(value: &Value) -> String {
     value.to_string().replace(SURROGATE, "\\ud800")
 }
 
-/// A number as binary messages have it.
 pub(crate) fn put_varint(mut value: u64, out: &mut Vec<u8>) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
@@ -31,7 +30,6 @@ pub(crate) fn put_varint(mut value: u64, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
-/// A field with a number.
 pub(crate) fn put_number(number: u32, value: u64, out: &mut Vec<u8>) {
     put_varint(u64::from(number) << 3, out);
     put_varint(value, out);

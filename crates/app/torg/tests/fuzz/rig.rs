@@ -1,4 +1,4 @@
-//! A running process, calls to it, and what every answer has to be.
+//! A running process, calls to it, and the requirements on every response.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::common::wire::{Protocol, Reply, Wire, framed};
 use crate::counted::Counted;
 use crate::valid::{self, Things};
 
-/// Codes that say whose fault it is: the caller's, or nobody's.
+/// Codes that say whose fault a failure is: the caller's, or that of no side.
 const CLEAR: [&str; 12] = [
     "ok",
     "invalid_argument",
@@ -26,7 +26,7 @@ const CLEAR: [&str; 12] = [
     "deadline_exceeded",
 ];
 
-/// A call that may wait is not waited for.
+/// A long poll; calls to it get a short timeout.
 const PATIENT: &str = "/torg.topics.v1.TopicService/ReadMessages";
 
 pub(crate) struct Rig {
@@ -40,7 +40,7 @@ pub(crate) struct Line<'a> {
     rig: &'a Rig,
     wire: Wire,
     pub(crate) ends: BTreeMap<String, u64>,
-    /// Answers that are not clear, one of each kind.
+    /// Unclear responses, one of each kind.
     pub(crate) faults: BTreeMap<String, String>,
 }
 
@@ -49,7 +49,7 @@ impl Rig {
         let settings = [
             ("TORG_STORE_DURABILITY", "os"),
             ("TORG_STORE_CACHE_MB", "8"),
-            // No test asks the internet.
+            // Tests make no requests to the internet.
             ("TORG_STAGES_BUILT_IN", "expiry,evolution,photo_order,price"),
             ("TORG_FEEDS_ALLOW_HOSTS", "127.0.0.1"),
         ];
@@ -67,7 +67,7 @@ impl Rig {
         }
     }
 
-    /// The process lives, is ready, and has nothing to regret.
+    /// The process is alive and ready, and its log has no errors and no panics.
     pub(crate) fn assert_sound(&mut self) {
         assert!(self.server.runs(), "the process has ended");
         let ready = self.server.get("/readyz");
@@ -80,7 +80,7 @@ impl Rig {
 }
 
 impl Line<'_> {
-    /// Any call. An answer that is not clear is noted.
+    /// Sends any call and records an unclear response.
     pub(crate) async fn send(
         &mut self,
         path: &str,
@@ -132,7 +132,7 @@ impl Line<'_> {
         serde_json::from_slice(reply.message()).unwrap()
     }
 
-    /// Something to make requests about.
+    /// Creates objects for requests to refer to.
     pub(crate) async fn things(&mut self) -> Things {
         let offers = "/torg.offers.v1.OfferService";
         let made = [self.make().await, self.make().await];
@@ -159,7 +159,7 @@ impl Line<'_> {
         text(&self.ask(path, &valid::request(path, &Things::default())).await["offer"]["id"])
     }
 
-    /// Whatever was accepted can be read.
+    /// Everything that was accepted can be read.
     pub(crate) async fn read_back(&mut self, offer: &Value) {
         let (id, seller) = (&offer["id"], &offer["seller"]);
         let offers = "/torg.offers.v1.OfferService";
@@ -177,11 +177,11 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// Whether an answer says well-formed whose fault it is.
+/// Whether a response is well-formed and says whose fault a failure is.
 fn is_clear(reply: &Reply, path: &str) -> bool {
     let code = reply.code();
-    // The protocols themselves say so: gRPC of a compressed message whose compression is not named,
-    // Connect of types and verbs that it does not have.
+    // The protocols require these: in gRPC a compressed message without a named compression, in
+    // Connect unsupported types and verbs.
     if code == "internal" && reply.text().contains("received compressed message without") {
         return true;
     }

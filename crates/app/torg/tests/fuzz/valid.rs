@@ -1,10 +1,10 @@
-//! A right request of every method.
+//! Valid requests for every method.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-/// What the requests are about.
+/// The objects that requests refer to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Things {
     pub(crate) offer: String,
@@ -14,7 +14,7 @@ pub(crate) struct Things {
     pub(crate) resume_token: String,
 }
 
-/// An offer that may stand.
+/// A valid offer.
 pub(crate) fn car(seller: &str) -> Value {
     let attributes = [
         ("car-make", "bmw"),
@@ -36,7 +36,7 @@ pub(crate) fn car(seller: &str) -> Value {
     })
 }
 
-/// A request that is served, or would be if things were a little different.
+/// A valid request; it is served, or fails only because of the state of its object.
 pub(crate) fn request(path: &str, it: &Things) -> Value {
     let owner = json!({"seller": "ann", "anonymous": "visitor-0123456789abcdef"});
     let time = "2026-01-01T00:00:00Z";
@@ -117,7 +117,7 @@ pub(crate) fn request(path: &str, it: &Things) -> Value {
         "StartBackfill" => json!({
             "task": "fuzz", "from": time, "toDay": "2026-01-03", "scale": "day", "limit": 2, "record": true, "reason": "why",
         }),
-        // Nothing that is made of it runs a command.
+        // No mutation of this request runs a command.
         "ApplyTasks" => {
             let text =
                 "tasks: {fuzz: {when: {new_day: fuzz.loaded_to}, run: {http: \"http://127.0.0.1:1/\"}}}";

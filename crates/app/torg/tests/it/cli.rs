@@ -1,5 +1,5 @@
-//! The command line and what a person reads when something is wrong: `error:` and `hint:` on
-//! stderr, exit 1; wrong usage exits with 2; never a panic.
+//! The command line and its error messages: `error:` and `hint:` on stderr, exit 1; wrong usage
+//! exits with 2; never a panic.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 

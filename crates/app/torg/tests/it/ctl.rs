@@ -1,5 +1,5 @@
-//! The values that tasks wait on, on a running process: by the command line, and in JSON by a plain
-//! client of HTTP.
+//! Values that tasks wait for, on a running process: by the command line, and in JSON by a plain
+//! HTTP client.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -27,7 +27,7 @@ fn done(server: &Server, arguments: &[&str]) -> String {
     ended.stdout
 }
 
-/// What a command says that has to fail with this code.
+/// The error of a command that has to fail with this code.
 fn refused(server: &Server, code: i32, arguments: &[&str]) -> String {
     let ended = ctl(server, arguments);
     assert_eq!((ended.code, &*ended.stdout), (Some(code), ""), "{arguments:?}: {}", ended.stderr);
@@ -45,7 +45,7 @@ fn told(server: &Server, method: &str, request: &Value) -> Value {
     answer.json()
 }
 
-/// The code and the reason for programs of a call that has to be refused.
+/// The code and the machine-readable reason of a call that has to be refused.
 fn reason(server: &Server, method: &str, request: &Value) -> (String, String) {
     let answer = call(server, method, request);
     assert_ne!(answer.status, 200, "{method} {request}: {answer:?}");
@@ -54,7 +54,7 @@ fn reason(server: &Server, method: &str, request: &Value) -> (String, String) {
     (text(&json["code"]), text(&json["details"][0]["debug"]["reason"]))
 }
 
-/// A command that goes on, and the lines that it prints; killed when dropped.
+/// A running command and the lines that it prints; killed when dropped.
 struct Watching {
     child: Child,
     lines: mpsc::Receiver<String>,
@@ -79,7 +79,7 @@ impl Watching {
         serde_json::from_str(&self.line()).unwrap()
     }
 
-    /// Waits for its end; its code and what it said last.
+    /// Waits for its end; returns its exit code and its last output.
     fn end(&mut self) -> (Option<i32>, String) {
         while self.lines.recv_timeout(PATIENCE).is_ok() {}
         let mut said = String::new();
@@ -95,7 +95,7 @@ impl Drop for Watching {
     }
 }
 
-/// A stream of the Connect protocol over HTTP/1.1, read when it is asked to.
+/// A stream of the Connect protocol over HTTP/1.1, read on demand.
 struct PlainStream {
     stream: TcpStream,
     seen: String,
@@ -115,7 +115,7 @@ impl PlainStream {
         PlainStream { stream, seen: String::new() }
     }
 
-    /// Reads until this has come.
+    /// Reads until this text has come.
     fn read_to(&mut self, text: &str) {
         let mut bytes = [0; 4096];
         while !self.seen.contains(text) {
@@ -180,7 +180,7 @@ fn every_command_of_the_guide_works() {
     for line in lines {
         let mut arguments: Vec<String> = Vec::new();
         for (place, part) in line.split(" #").next().unwrap().split('"').enumerate() {
-            // Every second part stands in quotation marks.
+            // Every second part is in quotation marks.
             match place % 2 {
                 0 => arguments.extend(part.split_whitespace().map(str::to_owned)),
                 _ => arguments.push(part.to_owned()),
@@ -382,8 +382,7 @@ fn a_watch_tells_what_there_is_and_hears_what_another_client_changes() {
 fn who_does_not_read_for_a_while_hears_the_last_value_all_the_same() {
     let server = Server::start(&[("TORG_STORE_DURABILITY", "os")]);
     let mut slow = PlainStream::open(&server, &json!({"parameters": ["sales.rows"]}));
-    // Wide rows, so that what is not read fills the connection: the stream then waits for its
-    // reader.
+    // Wide rows, so that unread data fills the connection and the stream waits for its reader.
     let names: Vec<String> = (0..999).map(|n| format!("{}{n}.rows", "wide".repeat(40))).collect();
     let mut slow_wide = PlainStream::open(&server, &json!({"prefix": "wide"}));
     for value in 1..=60 {
@@ -409,7 +408,7 @@ fn more_values_than_a_page_are_listed_and_watched_whole() {
     let name = |value: &Value| value["parameter"].as_str().unwrap().to_owned();
     let names: Vec<String> = listed["values"].as_array().unwrap().iter().map(name).collect();
     assert_eq!(names, (0..3000).map(|n| format!("s{n:04}.rows")).collect::<Vec<_>>());
-    // Those that begin so stand apart from each other among the others.
+    // The rows with this prefix are spread among the others.
     let page = told(&server, "ListValues", &json!({"prefix": "s1999.r", "pageSize": 1}));
     assert_eq!((name(&page["values"][0]), page.get("nextPageToken")), ("s1999.rows".to_owned(), None));
 

@@ -14,15 +14,15 @@ use serde_json::{Value, json};
 
 use crate::common::{Answer, run, torg};
 
-/// Longer than anything that works takes, also on a busy machine and with a stage that stays away
+/// Longer than any working operation takes, also on a busy machine and with a stage that is away
 /// for twenty seconds.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// With the stages that ask the network, too: a demo's photos and videos are its own.
+/// Includes the stages that use the network: the demo serves its photos and videos itself.
 const ALL_STAGES: &[(&str, &str)] =
     &[("TORG_STAGES_BUILT_IN", "expiry,evolution,photos,photo_order,video,price")];
 
-/// Looks until there is something.
+/// Polls until there is a result.
 fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -38,7 +38,7 @@ fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 struct Demo {
     child: Child,
     address: SocketAddr,
-    /// What it printed when it was ready.
+    /// The text that it printed when it was ready.
     guide: String,
     folder: PathBuf,
 }
@@ -95,7 +95,7 @@ impl Demo {
         self.ask(&format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"))
     }
 
-    /// What a browser shows for an address that was printed: it goes where it is sent.
+    /// The page behind a printed address, after redirects.
     fn open(&self, url: &str) -> Answer {
         let site = format!("http://localhost:{}", self.address.port());
         let mut path = url.strip_prefix(&site).unwrap_or_else(|| panic!("{url} is not of {site}")).to_owned();
@@ -121,7 +121,7 @@ impl Demo {
         Answer::read(stream)
     }
 
-    /// Waits until the feed has a load that is done: that load.
+    /// Waits until the feed has a finished load, and returns it.
     fn loaded(&self, seller: &str, namespace: &str) -> Value {
         eventually(&format!("{namespace} is loaded"), || {
             let feed =
@@ -131,7 +131,7 @@ impl Demo {
         })
     }
 
-    /// How many offers some sellers have.
+    /// The number of offers of some sellers.
     fn offers(&self) -> u64 {
         let mut sum = 0;
         for seller in ["mebelny-dom", "avtograd", "anna-k", "lena-w", "old-threads", "metry"] {
@@ -144,8 +144,8 @@ impl Demo {
         sum
     }
 
-    /// Waits until the outside stage answers at its address, and has visited more offers than
-    /// these: how many.
+    /// Waits until the outside stage answers at its address and has visited more offers than this;
+    /// returns the number.
     fn until_visited(&self, more_than: u64) -> u64 {
         eventually("the outside stage visits offers", || {
             let listed = self.call("stages.v1.StageAdminService/ListStages", &json!({}));
@@ -182,7 +182,7 @@ fn kill(signal: &str, pid: u32) -> bool {
     Command::new("kill").args([format!("-{signal}"), pid.to_string()]).status().unwrap().success()
 }
 
-/// Whether a process is gone, or waits for nothing but somebody to hear of its end.
+/// Whether a process is gone or a zombie.
 fn is_gone(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit(')').next().is_none_or(|rest| rest.trim().is_empty() || rest.trim().starts_with('Z'))
@@ -214,7 +214,7 @@ fn a_demo_shows_the_whole_system_and_goes_on_after_a_restart() {
     assert!(codes.len() >= 12 && codes.contains(&"bad_price"), "{codes:?}: {mistakes}");
     photos_and_videos_are_looked_at(&demo);
 
-    // Tasks ran, and write what they did.
+    // Tasks ran, and log what they did.
     let log = eventually("tasks ran", || {
         let log = demo.file("runs.log");
         ["sales_by_hour", "stock_on_site", "furniture_prices"]
@@ -243,7 +243,7 @@ fn a_demo_shows_the_whole_system_and_goes_on_after_a_restart() {
     eventually("the stage ends with the demo", || is_gone(again).then_some(()));
     assert!(!pid_file.exists());
 
-    // Nothing is made twice.
+    // A restart creates nothing twice.
     let started = started_ms(&place.path().join("torg-demo"));
     let demo = Demo::start_in(&place, &["--demo-offers", "330"], ALL_STAGES);
     assert_eq!(started_ms(&demo.folder), started);
@@ -255,14 +255,14 @@ fn a_demo_shows_the_whole_system_and_goes_on_after_a_restart() {
     }
     demo.loaded("mebelny-dom", "good");
 
-    // A demo that is killed takes its stage along.
+    // The stage of a killed demo ends with it.
     let pid = demo.stage_pid().unwrap();
     demo.signal("KILL");
     eventually("the stage notices", || is_gone(pid).then_some(()));
 }
 
-/// Offers of the demo have photos and a video that Torg has fetched from the demo itself, and what
-/// leads nowhere stands in the report of its feed.
+/// Offers of the demo have photos and a video that Torg has fetched from the demo itself; broken
+/// links are in the report of their feed.
 fn photos_and_videos_are_looked_at(demo: &Demo) {
     for (path, status) in
         [("/demo/photos/0.jpg", 200), ("/demo/photos/gone.jpg", 404), ("/demo/others/0.jpg", 404)]
@@ -291,7 +291,7 @@ fn photos_and_videos_are_looked_at(demo: &Demo) {
     });
 }
 
-/// Runs what the guide prints, as it prints it, but for what kills something.
+/// Runs the commands of the guide as printed, except those that kill something.
 fn every_printed_command_works(demo: &Demo) {
     let (mut run_count, mut pages) = (BTreeMap::new(), Vec::new());
     for command in demo.guide.lines().filter_map(|line| line.strip_prefix("     ")) {
@@ -311,7 +311,7 @@ fn every_printed_command_works(demo: &Demo) {
         run_count.insert(command.to_owned(), ended.stdout);
     }
     assert_eq!(run_count.len(), 6, "{run_count:?}");
-    // Each page shows what its thing to try is about.
+    // Each page shows the object of its experiment.
     let shown = ["Мебельный дом", "title-polish", "photo_not_fetched", "Your own", "orders_digest"];
     assert_eq!(pages.len(), shown.len());
     for (page, shown) in pages.iter().zip(shown) {
@@ -331,7 +331,7 @@ fn a_reset_starts_over_but_not_under_a_demo_that_runs() {
         assert!(second.stderr.contains(&where_it_is), "{}", second.stderr);
         assert!(second.stderr.contains(&format!("kill {}", demo.child.id())), "{}", second.stderr);
     }
-    // The first one has everything, and goes on writing.
+    // The first demo has everything, and goes on writing.
     assert_eq!(started_ms(&folder), started);
     let value = json!({"changes": [{"parameter": "shop.rows", "value": {"number": "1"}}]});
     demo.call("tasks.v1.CtlService/SetValues", &value);
@@ -401,7 +401,7 @@ fn the_tasks_of_a_demo_that_was_moved_run_where_it_is_now() {
     assert!(!old.exists(), "nothing is left where it was");
     demo.stop();
 
-    // What somebody has changed stays, and is told.
+    // A file that a user has changed stays, and the demo says so.
     std::fs::write(new.join("tasks.yaml"), text().replace("priority: 50", "priority: 49")).unwrap();
     std::fs::rename(&new, place.path().join("again")).unwrap();
     let mut command = torg(

@@ -1,4 +1,4 @@
-//! `torg feed check`: what a seller sees of a file, without a server.
+//! `torg feed check`: a seller's view of a file, without a server.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -9,7 +9,7 @@ use std::process::Stdio;
 use crate::common::{Ended, run, torg};
 use serde_json::Value;
 
-/// A feed with these offers, each of which begins a line of its own from line 5 on.
+/// A feed with these offers, each on its own line from line 5 on.
 fn yml(offers: &[&str]) -> String {
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<yml_catalog date=\"2026-01-31 12:00\"><shop><name>Shop</name>\n\
@@ -26,7 +26,7 @@ fn sofa(id: u32, price: &str) -> String {
     )
 }
 
-/// Runs the check of a file that is written for it.
+/// Runs the check on a file with this content.
 fn check(name: &str, content: impl AsRef<[u8]>, arguments: &[&str]) -> Ended {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(name), content).unwrap();
@@ -120,7 +120,7 @@ fn json_has_the_counts_that_programs_want() {
 #[test]
 fn a_file_in_windows_1251_is_read_as_such() {
     let text = yml(&[&sofa(1, "9990")]).replace("UTF-8", "windows-1251");
-    // Latin letters are the same, and Cyrillic ones stand in a row from 0xC0 on.
+    // ASCII letters are the same, and Cyrillic ones are contiguous from 0xC0 on.
     let bytes: Vec<u8> = text.chars().map(cp1251).collect();
     let ended = check("old.xml", bytes, &["--json"]);
     let object = json(&ended);

@@ -1,5 +1,5 @@
-//! `torg feed ...` against a running process: what a seller does from a terminal, from the first
-//! file to the last.
+//! `torg feed ...` against a running process: a seller's work in a terminal, from the first file to
+//! the last.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use crate::common::{Ended, Server, run, torg};
 use serde_json::Value;
 
-/// Sofas with these numbers; one whose price is no number is rejected.
+/// Sofas with these numbers; one with an invalid price is rejected.
 fn sofas(numbers: std::ops::Range<u32>, price: &str) -> String {
     let mut text = String::from(
         "<?xml version=\"1.0\"?>\n<yml_catalog date=\"2026-01-31 12:00\"><shop><currencies><currency id=\"RUB\" rate=\"1\"/>\
@@ -84,7 +84,7 @@ fn a_seller_makes_a_feed_loads_files_reads_what_is_wrong_and_deletes_it() {
     let sheet = std::fs::read(server.folder.path().join("report.xlsx")).unwrap();
     assert!(sheet.starts_with(b"PK"), "a spreadsheet is a zip file");
 
-    // Most offers are gone: somebody has to confirm that.
+    // Most offers are gone, so the load needs a confirmation.
     ann.write("second.xml", &sofas(0..5, "8990"));
     let waits = ann.run(&["upload", "second.xml", "--wait"]);
     assert_eq!(waits.code, Some(1), "{}", waits.stdout);

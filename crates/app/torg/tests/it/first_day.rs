@@ -1,5 +1,5 @@
-//! The README's first day: its own lines, run by a shell; and the same with a stock Python client
-//! of gRPC.
+//! The README's first day: its own lines, run by a shell; and the same with a stock gRPC client in
+//! Python.
 #![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").canonicalize().unwrap()
 }
 
-/// Whether a program is there; says so if it is not.
+/// Whether a program is installed; prints it if not.
 fn has(program: &str, arguments: &[&str]) -> bool {
     let there = Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success());
     if !there {
@@ -61,7 +61,7 @@ fn the_readmes_lines_take_an_offer_from_its_draft_to_its_sale() {
     }
 }
 
-/// A fresh clone of the repository, as whoever begins has it.
+/// A fresh clone of the repository.
 fn clone_into(folder: &Path) -> PathBuf {
     let clone = folder.join("torg");
     let cloned = Command::new("git").arg("clone").arg("--quiet").arg(root()).arg(&clone).output().unwrap();
@@ -69,9 +69,9 @@ fn clone_into(folder: &Path) -> PathBuf {
     clone
 }
 
-/// Every file of the repository that builds have read, from its root: as the compiler noted them
-/// beside what it made (also what `include_str!` and the like bring in), with manifests, build
-/// scripts, and what these read. What an old build has read and is not there any more is left out.
+/// Every file of the repository that builds have read, from its root. The compiler's dep files list
+/// the sources (also those of `include_str!` and the like); manifests, build scripts and their
+/// inputs are added. Files of an old build that no longer exist are left out.
 fn read_by_builds() -> BTreeSet<PathBuf> {
     let root = root();
     let results = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().canonicalize().unwrap();
@@ -80,8 +80,8 @@ fn read_by_builds() -> BTreeSet<PathBuf> {
     for entry in std::fs::read_dir(program.parent().unwrap()).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|kind| kind == "d") {
-            // Each file that was read has a rule of its own, without anything behind the colon.
-            // Another build may just write its notes anew.
+            // Each file has its own rule, with nothing after the colon. Another build may be
+            // rewriting the dep file.
             let rules = std::fs::read_to_string(path).unwrap_or_default();
             let names = rules.lines().filter_map(|line| line.strip_suffix(':'));
             noted.extend(names.map(|name| root.join(name.replace("\\ ", " "))));
@@ -111,7 +111,7 @@ fn files_below(folder: &Path, found: &mut BTreeSet<PathBuf>) {
     }
 }
 
-/// Every file that git has, or would have with the next `git add`: somebody may just be writing it.
+/// Every file that git has, or would have with the next `git add`: a file may be new.
 fn known_to_git() -> BTreeSet<PathBuf> {
     let listed = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
@@ -122,8 +122,8 @@ fn known_to_git() -> BTreeSet<PathBuf> {
     String::from_utf8(listed.stdout).unwrap().split_terminator('\0').map(PathBuf::from).collect()
 }
 
-/// Building in the clone would take most of the ten minutes. What a build needs is known from the
-/// one that made this test.
+/// A build in the clone would take most of the ten minutes. The inputs of a build are known from
+/// the one that made this test.
 #[test]
 fn a_clone_has_every_file_that_the_build_reads() {
     if !has("git", &["--version"]) {
@@ -132,7 +132,7 @@ fn a_clone_has_every_file_that_the_build_reads() {
     let folder = tempfile::tempdir().unwrap();
     let (clone, known, read) = (clone_into(folder.path()), known_to_git(), read_by_builds());
     // One of each kind: a source, one of another crate, one that is included, a manifest, a build
-    // script, what it reads.
+    // script, its input.
     for expected in [
         "crates/app/torg/src/main.rs",
         "crates/base/store/src/lib.rs",
@@ -148,14 +148,13 @@ fn a_clone_has_every_file_that_the_build_reads() {
     assert!(missing.is_empty(), "the build reads what git ignores, and a clone does not have: {missing:#?}");
 }
 
-/// As if the clone had been built: the program of the tests lies where a build puts it, and a
-/// `cargo` that builds nothing more stands before the real one on the path that is returned.
-/// Building it anew would take most of the ten minutes.
+/// Makes the clone look built: the test's binary lies where a build puts it, and the returned path
+/// begins with a `cargo` that builds nothing. A real build would take most of the ten minutes.
 fn built(folder: &Path, clone: &Path) -> String {
     let program = clone.join("target/release/torg");
     std::fs::create_dir_all(program.parent().unwrap()).unwrap();
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_torg"), &program).unwrap();
-    // `run` takes the one program of the default members: the real one knows them.
+    // `run` takes the only binary of the default members: the real cargo knows them.
     let stand_in = format!(
         "#!/bin/bash\nset -eu\ntest \"$1 $2 $3\" = 'run --release --'\n\
          '{}' metadata --no-deps --offline --format-version 1 | grep -q '\"workspace_default_members\":\\[\"[^,]*crates/app/torg[^,]*\"\\]'\n\
@@ -187,7 +186,7 @@ fn the_readmes_first_ten_minutes_lead_from_a_clone_to_a_loaded_feed() {
     }
     let folder = std::sync::Arc::new(tempfile::tempdir().unwrap());
     let clone = clone_into(folder.path());
-    // What is written here, also before it is committed.
+    // The present text, also before it is committed.
     std::fs::copy(root().join("README.md"), clone.join("README.md")).unwrap();
     let readme = std::fs::read_to_string(clone.join("README.md")).unwrap();
     let [start, lines] = ["start", "ten minutes"].map(|name| {
@@ -204,7 +203,7 @@ fn the_readmes_first_ten_minutes_lead_from_a_clone_to_a_loaded_feed() {
         shell.current_dir(&clone);
         shell
     };
-    // It takes the place of the shell, so that the one can be killed and not only the other.
+    // `exec` replaces the shell, so that a kill ends the demo and not only the shell.
     let mut demo = shell(&format!("exec {}", start.trim()));
     demo.stdout(std::process::Stdio::piped());
     let mut demo = Demo(demo.stderr(std::process::Stdio::null()).spawn().unwrap());
@@ -273,7 +272,7 @@ fn the_api_and_the_stages_can_be_two_processes_on_one_store() {
     let about = format!(r#"{{"id": "{id}"}}"#);
     let explained = call("OfferService/ExplainOffer", &about);
     assert_eq!(explained["servedBy"].as_str().unwrap_or_default(), "", "nobody schedules yet: {explained}");
-    // Nothing was lost while nobody was there to do it.
+    // Nothing was lost while the process was down.
     let stages = start("stages");
     let refused = stages.post_json("/torg.offers.v1.OfferService/GetOffer", &about);
     assert_eq!(refused.json()["code"], "unimplemented", "{refused:?}");

@@ -1,4 +1,4 @@
-//! The first stage of `docs/stages.md`: its own lines, run by a shell.
+//! Runs the first stage of `docs/stages.md`: its own lines, by a shell.
 #![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 
 use std::net::TcpListener;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::common::Server;
 
-/// Whether what the lines need is there; says so if it is not.
+/// Whether the programs that the lines need are installed; prints it if not.
 fn has(program: &str, arguments: &[&str]) -> bool {
     let there = Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success());
     if !there {
@@ -32,7 +32,7 @@ fn the_lines_of_the_page_lead_to_a_stage_that_changes_offers() {
         .unwrap();
     let server = Server::start(&[]);
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    // Whatever becomes of it, the stage ends with the shell.
+    // The stage ends with the shell in any case.
     let script = format!("trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n{lines}");
     let path = format!("/usr/bin:{}", std::env::var("PATH").unwrap_or_default());
     let output = Command::new("timeout")

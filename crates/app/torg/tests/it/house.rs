@@ -1,5 +1,5 @@
-//! The plan of the house holds: rooms depend downwards only, modules of the app have no cycles,
-//! nothing is too large.
+//! Layout rules of the workspace: rooms depend downwards only, modules of the app have no cycles,
+//! and crates, files and comments have size limits.
 
 #![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 
@@ -124,7 +124,7 @@ fn comments_wrap() {
             for (number, line) in text.lines().enumerate() {
                 let line = line.trim_end();
                 is_code ^= line.ends_with("```");
-                // An address, a row of a table and code cannot be broken.
+                // An address, a row of a table and code cannot be wrapped.
                 let breaks = !is_code && !line.contains("http") && !line.contains(" | ");
                 if breaks && line.trim_start().starts_with("//") && line.chars().count() > COMMENT_COLUMNS_MAX
                 {
@@ -174,7 +174,7 @@ fn module(root: &Path, path: &Path) -> String {
 fn modules_of_the_app_have_no_cycles() {
     for found in crates().iter().filter(|found| ROOMS[found.room] == "app") {
         let mut uses = modules(found);
-        // Takes away what uses nothing that is left, as long as there is any.
+        // Removes modules without remaining dependencies until none is left.
         loop {
             let done: Vec<String> =
                 uses.iter().filter(|(_, to)| to.is_empty()).map(|(name, _)| name.clone()).collect();
@@ -192,7 +192,7 @@ fn modules_of_the_app_have_no_cycles() {
     }
 }
 
-/// What stands between backquotes in a page and begins with a room.
+/// The texts in backquotes of a page that begin with a room.
 fn paths_of(page: &str) -> Vec<String> {
     let text = std::fs::read_to_string(root().join(page)).unwrap();
     let quoted = text.split('`').skip(1).step_by(2).map(|path| path.trim_start_matches("crates/").to_owned());

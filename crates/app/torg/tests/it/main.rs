@@ -1,5 +1,5 @@
-//! The real binary, as its users meet it: the command line, the port, the console, the demo, the
-//! documentation.
+//! Tests of the real binary from its users' side: the command line, the port, the console, the
+//! demo, the documentation.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Values that Torg sets itself, and a task that waits on one of them.
+//! Values that Torg sets itself, and a task that waits for one of them.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -35,7 +35,7 @@ fn value(server: &Server, parameter: &str) -> Option<String> {
     text.map(str::to_owned)
 }
 
-/// A task and an answer in JSON may write one moment with another number of digits.
+/// A task and a JSON response may write the same moment with a different number of digits.
 fn moment(text: &str) -> Timestamp {
     text.trim().parse().unwrap()
 }
@@ -74,7 +74,7 @@ fn exports_loads_of_feeds_and_recrawls_are_values_that_tasks_can_wait_on() {
     until("the end of the re-crawl is told", || value(&server, "torg/recrawl.finished_at"));
     assert_eq!(value(&server, "torg/recrawl.percent").as_deref(), Some("100"));
 
-    // The next one begins and ends between two looks at it: at a hundred per cent before and after.
+    // The next re-crawl begins and ends between two samples: both show a hundred per cent.
     let first = value(&server, "torg/recrawl.finished_at").map(|time| moment(&time)).unwrap();
     done(&server, &["stages", "recrawl", "start"]);
     until("the end of the next re-crawl is told", || {

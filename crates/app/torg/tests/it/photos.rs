@@ -1,16 +1,16 @@
-//! Photos are served at `/photos/...`, from wherever the files are.
+//! Photos are served at `/photos/...`, from any file store.
 
 #![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 
 use crate::common::Server;
 use testkit::S3;
 
-/// The name of a file, as photos have one.
+/// A file name in the form of a photo's.
 fn path() -> String {
     format!("ab/{}/0123abcd-800.jpg", "ab".repeat(32))
 }
 
-/// Asks for a photo that is there and for some that are not.
+/// Requests a photo that exists and some that do not.
 fn served(server: &Server) {
     let path = path();
     let found = server.get(&format!("/photos/{path}"));

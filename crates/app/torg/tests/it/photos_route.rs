@@ -1,17 +1,17 @@
-//! `/photos/...`: files of photos for browsers and caches, and nothing else of the disk.
+//! `/photos/...`: serves photos to browsers and caches, and no other file of the disk.
 #![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 
 use crate::common::{Answer, Server};
 
-/// The beginning of a JPEG: no text.
+/// The beginning of a JPEG: not valid text.
 const BYTES: &[u8] = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00 and so on \xff\xd9";
 
-/// The name of a photo's file.
+/// The file name of a photo.
 fn path() -> String {
     format!("ab/ab{}/0123abcd-800.jpg", "0".repeat(62))
 }
 
-/// A server whose files have one photo.
+/// A server whose file store has one photo.
 fn server_with_a_photo() -> Server {
     let server = Server::start(&[]);
     let file = server.folder.path().join("data/files").join(path());
@@ -25,7 +25,6 @@ fn ask(server: &Server, method: &str, path: &str, header: &str) -> Answer {
     server.ask(&head)
 }
 
-/// The value of a header.
 fn header<'a>(answer: &'a Answer, name: &str) -> Option<&'a str> {
     answer.head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
 }
@@ -61,7 +60,7 @@ fn a_photo_is_served_once_and_kept_by_caches() {
 #[test]
 fn nothing_but_photos_can_be_had_whatever_the_path() {
     let server = server_with_a_photo();
-    // What a path that climbs out would find.
+    // The target of a path traversal.
     std::fs::write(server.folder.path().join("data/secret.jpg"), "secret").unwrap();
     std::fs::write(server.folder.path().join("data/files/secret.jpg"), "secret").unwrap();
     let path = path();
@@ -99,7 +98,7 @@ fn nothing_but_photos_can_be_had_whatever_the_path() {
         assert_eq!(header(&got, "content-type"), Some("application/json"), "{path}: {got:?}");
         assert_eq!(header(&got, "cache-control"), None, "{path}: a cache must ask again");
     }
-    // The same name, written otherwise: no other file.
+    // The same name in another encoding is the same file.
     let same = ask(&server, "GET", &format!("/photos/{encoded}"), "");
     assert!(same.status == 404 || same.bytes == BYTES, "{same:?}");
     for method in ["POST", "PUT", "DELETE"] {

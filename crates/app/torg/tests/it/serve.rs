@@ -132,11 +132,11 @@ async fn one_address_has_so_many_health_watches_and_no_more() {
     assert_eq!(refused.message.as_deref(), Some(why));
     assert!(health.check(HealthCheckRequest::default()).await.is_ok(), "a question is answered all the same");
     watches.pop();
-    // Served as soon as the process has noticed that one ended.
+    // A new watch succeeds once the process has noticed the end of an old one.
     while watch_once(&health).await.is_err() {}
 }
 
-/// The first answer of a watch.
+/// The first response of a watch.
 async fn watch_once(health: &HealthClient<SharedHttp2Connection>) -> Result<(), connectrpc::ConnectError> {
     health.watch(HealthCheckRequest::default()).await?.message().await.map(drop)
 }

@@ -1,5 +1,5 @@
-//! The end of a process: nothing that runs is cut while there is time, and a second signal ends it
-//! at once.
+//! The shutdown of a process: running work completes while there is time, and a second signal ends
+//! the process at once.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use crate::common::{Answer, PATIENCE, Server, post_json};
 
-/// A call whose body has not arrived whole: it runs until [`Unfinished::finish`].
+/// A call with an incomplete body: it runs until [`Unfinished::finish`].
 struct Unfinished {
     stream: TcpStream,
     rest: String,
@@ -25,7 +25,7 @@ impl Unfinished {
         let mut stream = TcpStream::connect(server.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.write_all(head.as_bytes()).unwrap();
-        // Sent when the call begins to read its body: from now on it runs.
+        // The server sends this when the call begins to read its body: from now on it runs.
         let mut answer = [0; CONTINUE.len()];
         stream.read_exact(&mut answer).unwrap();
         assert_eq!(answer, CONTINUE);

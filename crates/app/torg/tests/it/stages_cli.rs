@@ -1,12 +1,12 @@
-//! What operators do with a stage in Python, by the command line: every operation, and what it says
-//! to wrong inputs.
+//! Operations on a stage in Python, by the command line: each one, and its errors for invalid
+//! input.
 #![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 
 use crate::common::Server;
 use crate::common::python_stage::{PHONE, Project, PythonStage, STAGE, has_python};
 use serde_json::Value;
 
-/// A server with the template's stage, called by it.
+/// A server with the template's stage, which it calls.
 fn begin(more: &[&str]) -> (Server, Project, PythonStage) {
     let server = Server::start(&[]);
     let project = Project::write_out(&server.folder, STAGE);
@@ -82,7 +82,7 @@ fn what_a_stage_failed_on_is_parked_with_the_reason_and_released_once_it_is_mend
     assert!(shown.contains(&format!(" after 1 attempts: {why}")), "{shown}");
     assert!(server.done(&["explain", "offer", &offers[0]]).contains(why));
 
-    // Nothing was mended: it comes back.
+    // The cause is still there, so the visit fails again.
     assert_eq!(server.done(&["stages", "release", STAGE, "--offer", &offers[0]]), "1 released\n");
     server.done_once(&["stages", "show", STAGE], |shown| {
         shown.contains("3 parked") && shown.contains("4 failures")
@@ -173,7 +173,7 @@ fn a_shadow_is_compared_promoted_and_removed() {
     });
     let difference = "\n  title: \"Red bicycle\" -> \"Red bicycle (number)\"\n";
     assert!(shown.contains(difference), "{shown}");
-    // Without a number, both answer the same.
+    // Without a phone number, both versions answer the same.
     let again = server.done(&["stages", "release", STAGE, "--offer", &with_number]);
     assert_eq!(again, "1 released\n");
     server.done_once(&["stages", "show", STAGE], |shown| shown.contains(": 1 same, 1 different"));
@@ -197,7 +197,7 @@ fn a_shadow_is_compared_promoted_and_removed() {
     assert_eq!(removed, "stage phone-numbers is removed; what waits for it stays\n");
     server.done_once(&["stages", "list"], |list| !list.contains(STAGE));
     assert!(server.refused(&["stages", "show", STAGE]).contains("there is no stage \"phone-numbers\""));
-    // What it kept is there when it comes back.
+    // Its state is still there when it comes back.
     server.register(&second, &[]);
     assert_eq!(server.state(&with_number)["state"]["value"]["times"], 2.0);
 }
@@ -248,7 +248,7 @@ fn wrong_inputs_are_refused_with_what_to_do() {
         assert!(server.refused(&["stages", "dry-run", "expiry", "--offer", id]).contains("offer"), "{id}");
         assert!(server.refused(&["stages", "release", "expiry", "--offer", id]).contains("offer"), "{id}");
     }
-    // What the command line itself refuses.
+    // Refused by the command line itself.
     for arguments in [&["stages", "register", "spam"][..], &["stages", "pause", "expiry"]] {
         assert_eq!(server.torg(arguments).code, Some(2), "{arguments:?}");
     }

@@ -11,13 +11,13 @@ use crate::common::{PATIENCE, Server, torg};
 
 const FILE: (&str, &str) = ("TORG_STAGES_FILE", "conf/stages.toml");
 
-/// Writes the file, in a folder of its own below that of the server.
+/// Writes the file in a subfolder of the server's.
 fn declare(folder: &Path, text: &str) {
     std::fs::create_dir_all(folder.join("conf")).unwrap();
     std::fs::write(folder.join("conf/stages.toml"), text).unwrap();
 }
 
-/// What a start says that is refused.
+/// The error of a start that is refused.
 fn refused(folder: &Arc<tempfile::TempDir>) -> String {
     let mut command = torg(folder, &["serve", "--listen", "127.0.0.1:0"]);
     let mut child = command.env(FILE.0, FILE.1).stderr(Stdio::piped()).spawn().unwrap();
@@ -65,7 +65,8 @@ fn a_stage_of_the_file_works_like_a_registered_one_until_it_is_taken_out() {
     assert!(server.refused(&["stages", "promote", STAGE]).contains("has no shadow"));
     server.stop();
 
-    // Away at the start, it is known by what it said last time, and visits what came meanwhile.
+    // A stage that is down at the start is known by its last description, and later visits the
+    // offers of the meantime.
     python.kill();
     declare(folder.path(), &format!("{declared}shadow_endpoints = [\"{url}\"]\n"));
     let server = Server::start_in(&folder, &[FILE]);
@@ -85,7 +86,7 @@ fn a_stage_of_the_file_works_like_a_registered_one_until_it_is_taken_out() {
     assert!(server.refused(&["stages", "show", STAGE]).contains("there is no stage"));
     assert!(!server.done(&["explain", "offer", &untouched]).contains(STAGE));
     assert_eq!(server.title(&untouched), format!("Green bicycle {PHONE}"));
-    // Now the id can be registered, and what the stage kept is there.
+    // Now the id can be registered, and the stage's state is still there.
     server.register(&project, &[]);
     assert_eq!(server.state(&offer)["state"]["value"]["times"], 1.0);
 }

@@ -1,5 +1,4 @@
-//! `torg stages new`, by the binary; what it writes out is tested where the templates are, in
-//! `stagekit`.
+//! `torg stages new`, by the binary; `stagekit` has the templates and tests their output.
 #![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 
 use std::path::Path;

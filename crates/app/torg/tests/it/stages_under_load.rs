@@ -17,18 +17,18 @@ use serde_json::{Value, json};
 const WRITERS: usize = 4;
 /// Offers of each.
 const OFFERS: usize = 6;
-/// A seller's pause between two changes: the stage changes as much as they do, and hears of it one
-/// version after the other.
+/// A seller's pause between two changes: the stage changes offers as often as sellers do, and gets
+/// one version after the other.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Times that the stage is killed while they write.
+/// Kills of the stage while sellers write.
 const KILLS: usize = 5;
-/// Changes that it makes at least between two kills.
+/// The minimum of changes by the stage between two kills.
 const PROGRESS: usize = 10;
-/// What is added from outside to the state of an offer, and how often.
+/// The amount that is added from outside to the state of an offer, and the number of additions.
 const ADDED: u64 = 1000;
 const ADDITIONS: u64 = 3;
 
-/// Adds to the states of some offers, however often the stage is quicker.
+/// Adds to the states of some offers, and retries when the stage is faster.
 const ADD: &str = "
 import sys
 from torg_stages import StateClient
@@ -37,7 +37,7 @@ with StateClient(sys.argv[1]) as states:
         states.update('phone-numbers', id, lambda kept: {**kept.state, 'times': kept.state['times'] + int(sys.argv[2])})
 ";
 
-/// Two want to change the same state: the second is refused and has to read again.
+/// Two clients change the same state: the second is refused and has to read again.
 const RACE: &str = "
 import sys
 from torg_stages import StateClient
@@ -50,7 +50,7 @@ with StateClient(sys.argv[1]) as ours, StateClient(sys.argv[1]) as theirs:
     print(read.version, ours.get(stage, id).version)
 ";
 
-/// Makes the stage forget: its timer has long run out.
+/// Writes an old state whose timer is long overdue, so that the stage deletes it.
 const FORGET: &str = "
 import sys
 from torg_stages import StateClient
@@ -58,7 +58,7 @@ with StateClient(sys.argv[1]) as states:
     states.update('phone-numbers', sys.argv[2], lambda kept: {'times': 7, 'last': '2020-01-01T00:00:00+00:00'}, visit=True)
 ";
 
-/// A seller's program: asks until it has an answer, whatever becomes of the server meanwhile.
+/// A seller's program: retries until it has a response, whatever happens to the server meanwhile.
 fn persistent(address: SocketAddr, method: &str, body: &Value) -> Value {
     let request = post_json(&format!("/torg.offers.v1.OfferService/{method}"), &body.to_string());
     eventually(method, || {
@@ -70,13 +70,13 @@ fn persistent(address: SocketAddr, method: &str, body: &Value) -> Value {
         let answer = Answer::of(&whole);
         let again = matches!(answer.status, 0 | 409 | 503);
         assert!(again || answer.status == 200, "{method}: {answer:?}");
-        // The end of a process may cut an answer.
+        // The end of a process may cut a response.
         (!again).then(|| serde_json::from_str(&answer.body).ok()).flatten()
     })
 }
 
-/// Makes offers and changes them until it is told to stop. The titles without the phone number, by
-/// id.
+/// Creates offers and changes them until it is stopped. Returns the titles without the phone
+/// number, by id.
 fn write(address: SocketAddr, writer: usize, stop: &AtomicBool) -> BTreeMap<String, String> {
     let title = |n: usize, round: usize| format!("Bicycle {writer}-{n}, round {round}");
     let make = |n: usize| {
@@ -103,8 +103,8 @@ fn change_title(address: SocketAddr, id: &str, title: &str, key: &str) {
     persistent(address, "UpdateOffer", &change);
 }
 
-/// What the stage told moderators: the times by offer and version, in the order in which versions
-/// came first.
+/// The stage's notices to moderators: the times by offer and version, in the order in which
+/// versions came first.
 fn notices(project: &Project) -> BTreeMap<String, Vec<(u64, u64)>> {
     let mut notices: BTreeMap<String, Vec<(u64, u64)>> = BTreeMap::new();
     for line in project.printed() {
@@ -123,7 +123,7 @@ fn notices(project: &Project) -> BTreeMap<String, Vec<(u64, u64)>> {
     notices
 }
 
-/// Waits until the stage was told of these versions.
+/// Waits until the stage has received these versions.
 fn told_of(project: &Project, id: &str, versions: &[u64]) -> Vec<(u64, u64)> {
     let mut missing_before = Vec::new();
     eventually("every change is told", || {
@@ -138,7 +138,7 @@ fn told_of(project: &Project, id: &str, versions: &[u64]) -> Vec<(u64, u64)> {
     })
 }
 
-/// Waits until the stage has made some changes more.
+/// Waits until the stage has made some more changes.
 fn progress(project: &Project) {
     let before = project.printed().len();
     eventually("progress", || (project.printed().len() >= before + PROGRESS).then_some(()));
@@ -195,8 +195,8 @@ fn a_python_stage_that_is_killed_under_load_misses_nothing_and_neither_does_torg
         assert!(counted, "{id}: {told:?}");
     }
 
-    // The next version of the stage is more forgetful, and dies before its timers are due; so does
-    // Torg.
+    // The next version of the stage deletes its state sooner, and is killed before its timers are
+    // due; so is Torg.
     python.kill();
     project.edit("timedelta(days=30)", "timedelta(seconds=3)");
     python = project.start();
@@ -223,7 +223,7 @@ fn add_to_states(server: &Server, project: &Project) -> Vec<String> {
     ids
 }
 
-/// Who loses a race is told so; who wins it is heard by the stage.
+/// The loser of a race gets an error; the stage receives the winner's state.
 fn states_are_changed_from_outside(server: &Server, project: &Project, id: &str) {
     let printed = project.python(RACE, &[&server.url(), id, "2026-01-01T00:00:00+00:00"]);
     let (read, now) = printed.trim().split_once(' ').unwrap();

@@ -1,4 +1,4 @@
-//! `torg store` and `torg topic`: what they do, and what they say when it cannot be done.
+//! `torg store` and `torg topic`: their effects and their errors.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -19,7 +19,7 @@ fn torg_run(folder: &tempfile::TempDir, arguments: &[&str]) -> Ended {
     run(torg(folder, arguments))
 }
 
-/// One line with the error, one with what to do, exit code 1, and no panic.
+/// One line with the error, one with the remedy, exit code 1, and no panic.
 fn assert_told(ended: &Ended, error: &str) {
     assert_eq!(ended.code, Some(1), "{}{}", ended.stdout, ended.stderr);
     let lines: Vec<_> = ended.stderr.lines().filter(|line| !line.starts_with('{')).collect();
@@ -28,7 +28,7 @@ fn assert_told(ended: &Ended, error: &str) {
     assert!(!ended.stderr.contains("panic"), "{}", ended.stderr);
 }
 
-/// A store on fjall with so many rows of every kind.
+/// A store on fjall with this many rows of every kind.
 async fn fill(path: &Path, rows: i64) {
     let options = StoreOptions { free_bytes_min: 1 << 20, ..StoreOptions::default() };
     let schema = conformance::schema().unwrap();
@@ -93,7 +93,7 @@ fn a_place_that_cannot_hold_a_store_is_told() {
     assert_told(&torg_run(&folder, &["topic", "create", "t", "--store", "fjall:letters"]), "no Torg store");
 }
 
-/// Every command that only reads says that there is nothing.
+/// Every command that only reads reports a missing store.
 fn assert_missing(folder: &tempfile::TempDir, address: &str) {
     for command in [
         &["store", "check", "--store"][..],
@@ -139,7 +139,7 @@ fn a_folder_that_this_user_may_not_read_is_told() {
     let ended = if std::fs::read_dir(&locked).is_err() {
         torg_run(&folder, &["store", "check", "--store", &address])
     } else {
-        // Root may read everything, so somebody else has to try.
+        // Root may read everything, so another user has to try.
         let as_nobody = |program: &Path| {
             let mut command = std::process::Command::new("runuser");
             command.args(["-u", "nobody", "--"]).arg(program).current_dir(folder.path());
@@ -251,7 +251,7 @@ fn a_full_disk_is_told() {
     assert_told(&run(create), "the disk is full");
 }
 
-/// A small disk in memory, gone when dropped.
+/// A small disk in memory, unmounted when dropped.
 struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {

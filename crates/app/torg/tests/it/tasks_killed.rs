@@ -1,4 +1,4 @@
-//! `kill -9` of the process that decides on tasks, again and again, with runs under way: each is
+//! `kill -9` of the process that decides on tasks, again and again, with active runs: each is
 //! picked up, none is lost, none is doubled.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use crate::common::{PATIENCE, Server};
 use serde_json::{Value, json};
 
-/// Tasks that wait for the outside, and one that waits for all of them.
+/// Tasks that wait for values from outside, and one that waits for all of them.
 const TASKS: [&str; 4] = ["cars", "flats", "jobs", "pets"];
 const ROUNDS: i64 = 8;
 
-/// Each run notes that it began and that it ended; a second run of a task at the same time finds
-/// the lock of the first.
+/// Each run records its start and its end; a concurrent second run of a task finds the lock of the
+/// first.
 const SCRIPT: &str = r#"
       mkdir "lock.$TORG_TASK" || echo "$TORG_RUN" >> doubled
       echo "$TORG_RUN $SEEN" >> "began.$TORG_TASK"
@@ -75,8 +75,7 @@ fn a_killed_scheduler_picks_up_its_runs_again_and_none_is_lost_or_doubled() {
     let mut server = Server::start_in(&folder, &environment);
     for round in 1..=ROUNDS {
         set_all(&server, round);
-        // Another moment every time: before the runs are started, while they run, when they have
-        // ended.
+        // Another moment every time: before the start of the runs, while they run, after their end.
         let began = lines(place, "began.cars").len();
         if round % 2 == 0 {
             until("a run began", || lines(place, "began.cars").len() > began);
@@ -119,7 +118,7 @@ fn a_killed_scheduler_picks_up_its_runs_again_and_none_is_lost_or_doubled() {
         assert!(ids.iter().all(|id| ended.contains(*id)), "{task}: a run was lost: {ids:?} {ended:?}");
     }
     for task in TASKS {
-        // Every run has seen another value: none was made again for a success that was forgotten.
+        // Every run has seen another value: no successful run was repeated.
         let seen: Vec<String> = lines(place, &format!("began.{task}"));
         let seen: BTreeMap<&str, &str> = seen.iter().map(|line| line.split_once(' ').unwrap()).collect();
         let values: BTreeSet<&&str> = seen.values().collect();

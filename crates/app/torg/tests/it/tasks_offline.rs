@@ -1,4 +1,4 @@
-//! `torg tasks` without a server: what a data engineer sees of task files.
+//! `torg tasks` without a server: a data engineer's view of task files.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 

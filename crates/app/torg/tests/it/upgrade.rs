@@ -1,4 +1,4 @@
-//! Stores of earlier versions: they open, they are sound, and what is in them is served.
+//! Stores of earlier versions: they open, their check succeeds, and their data is served.
 
 #![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 
@@ -13,7 +13,7 @@ use crate::common::{Server, run, torg};
 /// A demo of commit 3c854cb, killed while it ran: offers, drafts, feeds, tasks, values, a key, an
 /// outside stage.
 const STORE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/store-3c854cb.tar.gz");
-/// What `torg store check` of that commit counted.
+/// The count of `torg store check` of that commit.
 const SOUND: &str = "sound: 6234 rows in";
 
 fn unpacked() -> Arc<tempfile::TempDir> {

@@ -1,4 +1,4 @@
-//! Of whom it is recorded what they do.
+//! Which actors are recorded in the history of actions.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ const STAGES: &str = "/torg.stages.v1.StageAdminService";
 const CREATE_FEED: &str = "/torg.feeds.v1.FeedService/CreateFeed";
 const SET_VALUES: &str = "/torg.tasks.v1.CtlService/SetValues";
 
-/// Everything that was recorded, the oldest first, once there are as many.
+/// All recorded actions, the oldest first, once there are this many.
 fn actions(server: &Server, token: &str, count: usize) -> Vec<Value> {
     let mut actions = common::recorded(count, || {
         let answer = server.call("/torg.admin.v1.ObserveService/ListActions", Some(token), "{}");
@@ -20,7 +20,7 @@ fn actions(server: &Server, token: &str, count: usize) -> Vec<Value> {
     actions
 }
 
-/// The same in short: who, what, about what, and what came of it.
+/// The same in short: actor, action, object and outcome.
 fn recorded(server: &Server, token: &str, count: usize) -> Vec<[String; 4]> {
     let text = |action: &Value, field: &str| action[field].as_str().unwrap_or_default().to_owned();
     let told = |action: &Value| {

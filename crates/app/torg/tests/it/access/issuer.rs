@@ -1,4 +1,4 @@
-//! An issuer of signed tokens, and an authority of certificates.
+//! A test issuer of signed tokens, and a test certificate authority.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
@@ -17,7 +17,7 @@ fn b64(bytes: impl AsRef<[u8]>) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// Signs tokens with one key of Ed25519.
+/// Signs tokens with one Ed25519 key.
 pub(crate) struct Issuer {
     key: Ed25519KeyPair,
 }
@@ -28,7 +28,7 @@ impl Issuer {
         Issuer { key: Ed25519KeyPair::from_pkcs8(document.as_ref()).unwrap() }
     }
 
-    /// The set of keys that makes this issuer believed.
+    /// The key set (JWKS) of this issuer.
     pub(crate) fn keys(&self) -> String {
         let key = json!({"kty": "OKP", "crv": "Ed25519", "kid": "k1", "x": b64(self.key.public_key())});
         json!({ "keys": [key] }).to_string()
@@ -40,7 +40,7 @@ impl Issuer {
         path
     }
 
-    /// A URL on this machine that gives the keys to whoever asks, for as long as the test runs.
+    /// A URL on this machine that serves the keys for the duration of the test.
     pub(crate) fn serve_keys(&self) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/keys", listener.local_addr().unwrap());
@@ -57,14 +57,15 @@ impl Issuer {
         url
     }
 
-    /// A token for these roles that ends so many seconds from now.
+    /// A token for these roles that expires this many seconds from now.
     pub(crate) fn token(&self, roles: &[&str], ends_in_s: i64) -> String {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs().cast_signed();
         let subject = format!("somebody with {roles:?}");
         self.sign(&json!({"sub": subject, "exp": now + ends_in_s, "roles": roles, "seller_id": "s1"}))
     }
 
-    /// A token for an hour, for these roles, of whoever acts as this seller, if any.
+    /// A token for an hour, for this subject with these roles, who acts as this seller if one is
+    /// given.
     pub(crate) fn token_of(&self, subject: &str, roles: &[&str], seller: Option<&str>) -> String {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
         self.sign(&json!({"sub": subject, "exp": now + 3600, "roles": roles, "seller_id": seller}))
@@ -87,7 +88,7 @@ impl Authority {
         Authority(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
     }
 
-    /// Writes `cert.pem`, `key.pem` and, for those who are to trust it, `ca.pem`.
+    /// Writes `cert.pem`, `key.pem` and, for clients, `ca.pem`.
     pub(crate) fn write_certificate(&self, folder: &Path) {
         let key = KeyPair::generate().unwrap();
         let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();

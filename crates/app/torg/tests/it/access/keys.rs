@@ -1,4 +1,5 @@
-//! API keys: made, listed and revoked by the command, used over JSON and gRPC, kept over a restart.
+//! API keys: created, listed and revoked by the command, used over JSON and gRPC, kept over a
+//! restart.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -156,7 +157,7 @@ async fn on_postgresql_a_key_made_and_revoked_beside_the_process_takes_effect() 
     assert_eq!(json_code(&server, GET_INFO, Some(&key)), "ok");
     let revoke = torg_run(&folder, &["keys", "revoke", id(&key), "--store", &database], None);
     assert_eq!(revoke.code, Some(0), "{}", revoke.stderr);
-    // The process believes what it looked up for a few seconds.
+    // The process caches lookups of keys for a few seconds.
     let until = Instant::now() + PATIENCE;
     while json_code(&server, GET_INFO, Some(&key)) != "unauthenticated" {
         assert!(Instant::now() < until, "still believed");

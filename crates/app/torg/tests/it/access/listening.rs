@@ -1,4 +1,4 @@
-//! Where a process listens, whom it lets in at all, and how much they may ask for.
+//! Where a process listens, which connections it accepts, and the limits of requests.
 
 use crate::access::{GET_INFO, HOUR_S, grpc_code, guarded, json_code};
 use crate::common::{Ended, Server, authorized, run, torg};
@@ -6,7 +6,7 @@ use crate::common::{Ended, Server, authorized, run, torg};
 #[test]
 fn without_access_a_process_does_not_listen_where_other_machines_could_reach_it() {
     let folder = tempfile::tempdir().unwrap();
-    // A process that listened nevertheless would end on this, instead of running for ever.
+    // A process that listened nevertheless would fail on this, instead of running forever.
     std::fs::write(folder.path().join("data"), "no folder").unwrap();
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:1"] {
         let Ended { code, stderr, .. } = run(torg(&folder, &["serve", "--listen", address]));
@@ -99,7 +99,7 @@ fn a_request_that_is_larger_than_its_caller_may_send_is_refused() {
     assert_eq!(answer.json()["code"], "invalid_argument", "{answer:?}");
 }
 
-/// Without a stated length, what a caller sends is found out only while it comes.
+/// Without a content length, the size of a request becomes known only while it arrives.
 #[test]
 fn a_request_that_turns_out_larger_than_its_caller_may_send_is_refused_as_such() {
     let (server, issuer) = guarded(&[("TORG_ACCESS_USER_REQUEST_BYTES_MAX", "100")]);

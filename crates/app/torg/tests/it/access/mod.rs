@@ -1,4 +1,4 @@
-//! Who may call a running process, over JSON and gRPC, with and without TLS; and `torg keys`.
+//! Access control of a running process, over JSON and gRPC, with and without TLS; and `torg keys`.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -23,7 +23,7 @@ const GET_INFO: &str = "/torg.admin.v1.AdminService/GetInfo";
 const LIST_KEYS: &str = "/torg.access.v1.KeyService/ListKeys";
 const HOUR_S: i64 = 3600;
 
-/// A process that demands tokens, and the issuer that it believes.
+/// A process that requires tokens, and the issuer that it trusts.
 fn guarded(environment: &[(&str, &str)]) -> (Server, Issuer) {
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let issuer = Issuer::new();
@@ -33,7 +33,7 @@ fn guarded(environment: &[(&str, &str)]) -> (Server, Issuer) {
     (Server::start_in(&folder, &all), issuer)
 }
 
-/// The code that a call with an empty request is answered with over gRPC.
+/// The code of the response to an empty request over gRPC.
 async fn grpc_code(server: &Server, method: &'static str, token: Option<&str>) -> String {
     let url: http::Uri = server.url().parse().unwrap();
     let connection = Http2Connection::connect_plaintext(url.clone()).await.unwrap().shared(1);
@@ -57,7 +57,7 @@ async fn grpc_code(server: &Server, method: &'static str, token: Option<&str>) -
     }
 }
 
-/// The code with which a stream begins that is asked for with an empty request: it is well once its
+/// The code of the first response of a stream that is opened with an empty request; `ok` once its
 /// first message has come.
 async fn stream_code(
     server: &Server,
@@ -73,7 +73,7 @@ async fn stream_code(
     wire.call(method, kind, &headers, crate::common::wire::framed(message)).await.unwrap().code()
 }
 
-/// The code that a call with an empty request is answered with over JSON.
+/// The code of the response to an empty request over JSON.
 fn json_code(server: &Server, method: &str, token: Option<&str>) -> String {
     let answer = server.call(method, token, "{}");
     match answer.status {

@@ -12,8 +12,8 @@ const STAFF: &[&str] = &["support", "moderator", "service", "admin"];
 const ADMIN: &[&str] = &["admin"];
 const ROLES: [&str; 5] = ["seller", "support", "moderator", "service", "admin"];
 
-/// Every method of the services for topics, keys and operators: who may call it, and what an empty
-/// request is then answered with.
+/// Every method of the services for topics, keys and operators: the roles that may call it, and the
+/// code for an empty request.
 pub(crate) const METHODS: &[(&str, &[&str], &str)] = &[
     (GET_INFO, STAFF, "ok"),
     ("/torg.admin.v1.ObserveService/GetFigures", STAFF, "ok"),
@@ -38,7 +38,7 @@ pub(crate) const METHODS: &[(&str, &[&str], &str)] = &[
     ("/torg.stages.v1.StageAdminService/ReleaseStage", ADMIN, "invalid_argument"),
     ("/torg.stages.v1.StageAdminService/DryRun", ADMIN, "invalid_argument"),
     ("/torg.stages.v1.StageAdminService/GetRecrawl", STAFF, "ok"),
-    // Asked for twice, in JSON and gRPC, while the one that was asked for first may be done or not.
+    // Called twice, in JSON and gRPC, while the first re-crawl may be finished or not.
     ("/torg.stages.v1.StageAdminService/StartRecrawl", ADMIN, "ok or aborted"),
     ("/torg.stages.v1.StageAdminService/PauseRecrawl", ADMIN, "ok or aborted"),
     ("/torg.stages.v1.StageAdminService/ResumeRecrawl", ADMIN, "ok or aborted"),
@@ -70,7 +70,7 @@ pub(crate) const METHODS: &[(&str, &[&str], &str)] = &[
     ("/torg.stages.v1.StateService/SetState", SERVICE, "invalid_argument"),
 ];
 
-/// Those of them that answer with a stream.
+/// The methods that respond with a stream.
 const STREAMS: &[&str] = &["/torg.tasks.v1.CtlService/WatchValues"];
 
 async fn assert_code(server: &Server, method: &'static str, token: Option<&str>, expected: &str, who: &str) {

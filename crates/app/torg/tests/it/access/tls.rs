@@ -1,4 +1,4 @@
-//! The port with TLS: both protocols of HTTP, real clients, and what is no TLS.
+//! The port with TLS: both versions of HTTP, real clients, and connections without TLS.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -15,7 +15,7 @@ const FILES: [(&str, &str); 2] = [("TORG_TLS_CERT_FILE", "cert.pem"), ("TORG_TLS
 fn serving(authority: &Authority) -> Server {
     let folder = Arc::new(tempfile::tempdir().unwrap());
     authority.write_certificate(folder.path());
-    // Longer than any test waits: nothing may rely on being cut off.
+    // Longer than any test: no test may rely on the timeout.
     Server::start_in(&folder, &[FILES[0], FILES[1], ("TORG_LIMITS_DRAIN_TIMEOUT_S", "600")])
 }
 

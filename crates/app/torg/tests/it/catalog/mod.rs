@@ -1,4 +1,5 @@
-//! `torg catalog find | show | check | survey`: what a person gets for good and for wrong input, and the exit codes that scripts rely on.
+//! `torg catalog find | show | check | survey`: the output for valid and invalid input, and the
+//! exit codes that scripts rely on.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -35,7 +36,7 @@ required = ["frame"]
 optional = ["speeds"]
 "#;
 
-/// A folder with these files in its folder `own`, and a configuration that names it.
+/// A folder with these files in its subfolder `own`, and a configuration that names it.
 fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("own")).unwrap();
@@ -46,14 +47,14 @@ fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     folder
 }
 
-/// What a command prints that does what it was asked to.
+/// The output of a command that succeeds.
 fn done(folder: &tempfile::TempDir, arguments: &[&str]) -> Vec<String> {
     let Ended { code, stdout, stderr } = run(torg(folder, arguments));
     assert_eq!((code, stderr.as_str()), (Some(0), ""), "{arguments:?}: {stdout}");
     stdout.lines().map(str::to_owned).collect()
 }
 
-/// What a command prints that refuses: its lines on stdout, its error, its hint.
+/// The output of a command that refuses: its lines on stdout, its error, its hint.
 fn refused(folder: &tempfile::TempDir, arguments: &[&str]) -> (Vec<String>, String, String) {
     let Ended { code, stdout, stderr } = run(torg(folder, arguments));
     assert_eq!(code, Some(1), "{arguments:?}: {stdout}{stderr}");

@@ -1,4 +1,4 @@
-//! A new version of the catalogue: surveyed, installed, and what could not be moved.
+//! A new version of the catalogue: surveyed, installed, and a report of what could not be migrated.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ fn shop() -> Arc<tempfile::TempDir> {
     Arc::new(folder)
 }
 
-/// The fourth, with the third as its past.
+/// The fourth version, with the third as its predecessor.
 fn install_next(folder: &Path) {
     write(folder, "torg.toml", "[offers]\ncatalogue_dir = \"own\"\ncatalogue_past_dir = \"past\"\n");
     write(folder, "own/shop.toml", &next_shop());
@@ -127,7 +127,7 @@ fn a_past_that_cannot_be_read_is_refused_with_what_to_do() {
     assert!(error.contains("past: "), "{error}");
 }
 
-/// What is refused after a log.
+/// A refusal that follows log lines.
 fn refused_at_last(folder: &tempfile::TempDir, arguments: &[&str]) -> (Vec<String>, String, String) {
     if arguments != ["serve"] {
         return refused(folder, arguments);

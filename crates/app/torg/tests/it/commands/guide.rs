@@ -1,4 +1,4 @@
-//! `docs/commands.md`, as it is written.
+//! Runs the lines of `docs/commands.md` as they are written.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use crate::common::Server;
 
-/// What a line is marked with that has to be refused.
+/// The marker of a line that has to be refused.
 const REFUSED: &str = "# refused";
 
-/// The lines of all blocks behind this mark.
+/// The lines of all blocks with this marker.
 fn lines(mark: &str) -> Vec<String> {
     let guide =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/commands.md")).unwrap();
@@ -18,7 +18,7 @@ fn lines(mark: &str) -> Vec<String> {
     blocks.flat_map(|block| block.split("```").next().unwrap().lines().map(str::to_owned)).collect()
 }
 
-/// The lines as a script that ends at the first one that does not end as it should.
+/// A script of the lines that stops at the first line with an unexpected result.
 fn script(lines: &[String]) -> String {
     let line = |line: &String| match line.trim_end().strip_suffix(REFUSED) {
         None => line.clone(),

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::common::{Server, run, torg};
 
-/// Commands that are asked of a running process, with what they need.
+/// Commands that need a running process, with their arguments.
 const ASKED: [&[&str]; 29] = [
     &["config"],
     &["doctor"],
@@ -38,7 +38,7 @@ const ASKED: [&[&str]; 29] = [
     &["topic", "list"],
     &["keys", "list"],
 ];
-/// The same, with more of what is shown only if there is something.
+/// More of them, whose output needs existing tasks.
 const ASKED_OF_TASKS: [&[&str]; 6] = [
     &["tasks", "runs", "report"],
     &["tasks", "history", "report"],
@@ -47,13 +47,13 @@ const ASKED_OF_TASKS: [&[&str]; 6] = [
     &["tasks", "validate", "tasks.yaml"],
     &["tasks", "simulate", "tasks.yaml", "--log", "log.csv"],
 ];
-/// Commands that need the store for themselves.
+/// Commands that need exclusive access to the store.
 const ALONE: [&[&str]; 3] = [
     &["store", "check"],
     &["store", "copy", "--from", "fjall:data/store", "--to", "fjall:copy"],
     &["catalog", "survey"],
 ];
-/// Commands that print an object a line.
+/// Commands that print one JSON object per line.
 const STREAMS: [&str; 4] = ["ctl watch", "tasks log", "topic tail", "store dump"];
 /// Commands without `--json`, and why.
 const WITHOUT: [(&str, &str); 4] = [
@@ -62,7 +62,7 @@ const WITHOUT: [(&str, &str); 4] = [
     ("man", "manual pages"),
     ("feed schema", "XML, which is read by what reads XML"),
 ];
-/// Commands that change something: their answers are tested where they are.
+/// Commands that change something: their own tests cover their output.
 const CHANGES: [&str; 38] = [
     "topic create",
     "topic append",
@@ -172,8 +172,7 @@ fn streams_take_json_though_they_print_nothing_else() {
     objects(&folder, &["store", "dump", "--json"]);
 }
 
-/// The manual pages of the commands that have none below them, by their names with dashes for
-/// blanks.
+/// The manual pages of the commands without subcommands, by their names with dashes for spaces.
 fn pages() -> BTreeMap<String, String> {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(run(torg(&folder, &["man", "--out", "pages"])).code, Some(0));

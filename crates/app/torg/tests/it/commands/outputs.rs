@@ -1,4 +1,4 @@
-//! What goes to stdout and to stderr, also where nobody reads it, and what comes from stdin.
+//! The use of stdout, stderr and stdin, also when an output is closed.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -6,25 +6,25 @@ use std::sync::Arc;
 
 use crate::common::{Ended, Server, run, torg};
 
-/// An output that nobody reads any more.
+/// An output whose reader is gone.
 fn unread() -> Stdio {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     writer.into()
 }
 
-/// How a command ends, and what it printed on the output that is read.
+/// The exit code of a command, and what it printed on the open output.
 fn ended(mut command: Command) -> (Option<i32>, String) {
     let output = command.spawn().unwrap().wait_with_output().unwrap();
     (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
 }
 
-/// Runs a command over these bytes.
+/// Runs a command with these bytes as its stdin.
 fn over(input: &[u8], mut command: Command) -> Ended {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // A command that has refused something reads no further.
+    // A command that has refused its input reads no further.
     let _ = stdin.write_all(input);
     drop(stdin);
     let output = child.wait_with_output().unwrap();
@@ -89,7 +89,7 @@ fn lines_that_are_no_text_are_messages_too_and_the_answer_stands_on_stdout() {
     };
     create(&[]);
     check(&[]);
-    // Through a process, too.
+    // The same with a running process.
     let server = Server::start(&[]);
     let url = server.url();
     create(&["--server", &url]);

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use crate::common::{run, torg};
 
-/// Runs a program over a text; `None` if this machine does not have it.
+/// Runs a program over a file; `None` if this machine does not have the program.
 fn over(program: &str, arguments: &[&str], file: &std::path::Path) -> Option<(bool, String)> {
     let output = Command::new(program).args(arguments).arg(file).stdin(Stdio::null()).output().ok()?;
     Some((output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned()))
@@ -45,7 +45,7 @@ fn every_command_has_a_manual_page_that_can_be_shown() {
             assert!(shown && errors.is_empty(), "{}: {errors}", page.display());
         }
     }
-    // Whatever else is in that folder is none of them.
+    // Other files of that folder do not count.
     let made = std::fs::read_dir(folder.path().join("pages")).unwrap().count();
     assert!(made > 50 && ended.stdout.starts_with(&format!("{made} pages in pages")), "{}", ended.stdout);
     std::fs::write(folder.path().join("pages/git.1"), "").unwrap();

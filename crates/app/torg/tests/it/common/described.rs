@@ -1,4 +1,4 @@
-//! Every method of the process, by its descriptors, and requests in binary form.
+//! Every method of the process, from its descriptors, and requests in binary form.
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 
@@ -8,23 +8,20 @@ use buffa_descriptor::reflect::DynamicMessage;
 use buffa_descriptor::{DescriptorPool, MessageIndex};
 use serde_json::Value;
 
-/// What reflection shows.
+/// The descriptors that reflection serves.
 const DESCRIPTORS: &[u8] = node::server::DESCRIPTORS;
 
 /// The contract of the process.
 #[derive(Clone)]
 pub struct Described(pub Arc<DescriptorPool>);
 
-/// A method.
 #[derive(Clone, Debug)]
 pub struct Method {
     /// `/torg.offers.v1.OfferService/GetOffer`.
     pub path: String,
-    /// The message that it takes.
     pub input: MessageIndex,
-    /// The message that it answers with.
     pub output: MessageIndex,
-    /// Whether it answers with a stream.
+    /// Whether the response is a stream.
     pub streams: bool,
 }
 
@@ -45,12 +42,11 @@ impl Described {
         services.flat_map(|one| one.methods().iter().map(|it| method(one.full_name(), it))).collect()
     }
 
-    /// The method of this path.
     pub fn method(&self, path: &str) -> Method {
         self.methods().into_iter().find(|method| method.path == path).unwrap_or_else(|| panic!("no {path}"))
     }
 
-    /// An answer in binary form as JSON, or why it is none.
+    /// Converts a binary response to JSON; the error says why it is invalid.
     pub fn decode(&self, method: &Method, answer: &[u8]) -> Result<Value, String> {
         let message = DynamicMessage::decode(Arc::clone(&self.0), method.output, answer);
         let json =

@@ -1,4 +1,4 @@
-//! Runs the real binary and talks to it.
+//! Runs the real binary and calls it.
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
@@ -13,10 +13,10 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-/// Longer than anything that works takes, also on a busy machine.
+/// Longer than any working operation takes, also on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What is found, sooner or later.
+/// Polls until the result is there; fails after [`PATIENCE`].
 pub fn found<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -28,8 +28,8 @@ pub fn found<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Recorded actions as `list` tells them, once there are as many: they are written down beside the
-/// answer if the store takes its time.
+/// Recorded actions from `list`, once there are this many: the process may record them after the
+/// response if the store is slow.
 pub fn recorded(count: usize, list: impl Fn() -> Vec<serde_json::Value>) -> Vec<serde_json::Value> {
     found(&format!("{count} actions are recorded"), || Some(list()).filter(|actions| actions.len() >= count))
 }
@@ -42,14 +42,14 @@ pub fn torg(folder: &tempfile::TempDir, arguments: &[&str]) -> Command {
             command.env_remove(name);
         }
     }
-    // No test asks the internet; the stages that do have tests of their own.
+    // Tests make no requests to the internet; the stages that do have their own tests.
     command.env("TORG_STAGES_BUILT_IN", "expiry,evolution,photo_order,price");
     command.env("TORG_FEEDS_ALLOW_HOSTS", "127.0.0.1");
     command.args(arguments).current_dir(folder.path()).stdin(Stdio::null());
     command
 }
 
-/// What a command that ends by itself printed.
+/// The output of a command that ends by itself.
 pub struct Ended {
     pub code: Option<i32>,
     pub stdout: String,
@@ -80,12 +80,12 @@ impl Server {
         Server::start_in(&Arc::new(tempfile::tempdir().unwrap()), environment)
     }
 
-    /// The same in a folder where a process may have run before.
+    /// The same in a folder that an earlier process may have used.
     pub fn start_in(folder: &Arc<tempfile::TempDir>, environment: &[(&str, &str)]) -> Server {
         Server::start_on(folder, "127.0.0.1:0", environment)
     }
 
-    /// The same on a port that others know beforehand.
+    /// The same on a given port.
     pub fn start_on(folder: &Arc<tempfile::TempDir>, address: &str, environment: &[(&str, &str)]) -> Server {
         Server::start_as(folder, &["serve", "--listen", address], environment)
     }
@@ -124,12 +124,12 @@ impl Server {
         panic!("no {message:?} in the log:\n{}", seen.join("\n"));
     }
 
-    /// Every log line since the last one that was asked for.
+    /// Every log line since the last read one.
     pub fn log_so_far(&self) -> Vec<String> {
         self.log.try_iter().collect()
     }
 
-    /// The memory of the process.
+    /// The resident memory of the process.
     pub fn rss_mb(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -162,7 +162,7 @@ impl Server {
         self.child.try_wait().unwrap().is_none()
     }
 
-    /// Waits until nobody listens any more.
+    /// Waits until the port is closed.
     pub fn wait_until_closed(&self) {
         let until = Instant::now() + PATIENCE;
         while TcpStream::connect(self.address).is_ok() {
@@ -175,7 +175,7 @@ impl Server {
         self.get_as(path, None)
     }
 
-    /// The same with this token, or without any.
+    /// A GET request with this token, or without any.
     pub fn get_as(&self, path: &str, token: Option<&str>) -> Answer {
         let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
         self.ask(&authorized(&request, token))
@@ -190,7 +190,7 @@ impl Server {
         self.ask(&authorized(&post_json(path, body), token))
     }
 
-    /// Ends it in order.
+    /// Stops the process in order.
     pub fn stop(mut self) {
         self.signal("TERM");
         assert_eq!(self.wait().code(), Some(0));
@@ -216,7 +216,7 @@ pub fn authorized(request: &str, token: Option<&str>) -> String {
     request.replacen("\r\n", &format!("{header}\r\n"), 1)
 }
 
-/// A whole request of HTTP/1.1.
+/// A complete HTTP/1.1 request.
 pub fn post_json(path: &str, body: &str) -> String {
     format!(
         "POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\n\
@@ -225,14 +225,14 @@ pub fn post_json(path: &str, body: &str) -> String {
     )
 }
 
-/// An answer of HTTP/1.1.
+/// An HTTP/1.1 response.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
     pub head: String,
     /// As text.
     pub body: String,
-    /// As it came.
+    /// As received.
     pub bytes: Vec<u8>,
 }
 
@@ -245,7 +245,7 @@ impl Answer {
         Answer::of(&whole)
     }
 
-    /// The answer in these bytes.
+    /// Parses a response.
     pub fn of(whole: &[u8]) -> Answer {
         const END_OF_HEAD: &[u8] = b"\r\n\r\n";
         let end = whole.windows(END_OF_HEAD.len()).position(|bytes| bytes == END_OF_HEAD);

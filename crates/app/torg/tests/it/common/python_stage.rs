@@ -1,4 +1,4 @@
-//! Stages in Python, as `torg stages new` writes them out, run as processes and operated by the
+//! Stages in Python, as `torg stages new` generates them, run as processes and operated by the
 //! command line.
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
@@ -14,14 +14,14 @@ use serde_json::{Value, json};
 
 use crate::common::{Ended, PATIENCE, Server, run, torg};
 
-/// Debian's, which has grpcio.
+/// The Python of Debian, which has grpcio.
 const PYTHON: &str = "/usr/bin/python3";
-/// The stage of the template.
+/// The id of the template's stage.
 pub const STAGE: &str = "phone-numbers";
-/// What the template takes out of titles.
+/// The phone number that the template removes from titles.
 pub const PHONE: &str = "+49 171 1234567";
 
-/// Whether stages in Python can run here; says so if they cannot.
+/// Whether stages in Python can run here; prints why not.
 pub fn has_python(what: &str) -> bool {
     let there = Command::new(PYTHON).args(["-c", "import grpc"]).output();
     let there = there.is_ok_and(|output| output.status.success());
@@ -31,7 +31,7 @@ pub fn has_python(what: &str) -> bool {
     there
 }
 
-/// Polls until there is an answer.
+/// Polls until there is a result.
 pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let until = Instant::now() + 2 * PATIENCE;
     loop {
@@ -43,14 +43,14 @@ pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// A project that was written out.
+/// A generated project.
 pub struct Project {
     folder: PathBuf,
     port: u16,
 }
 
 impl Project {
-    /// Has `torg stages new` write the template out, into this folder below the server's.
+    /// Generates the template with `torg stages new`, in this folder below the server's.
     pub fn write_out(folder: &Arc<tempfile::TempDir>, name: &str) -> Project {
         let made = run(torg(folder, &["stages", "new", "--lang", "python", STAGE, name]));
         assert_eq!(made.code, Some(0), "{}", made.stderr);
@@ -58,7 +58,7 @@ impl Project {
         Project { folder: folder.path().join(name), port }
     }
 
-    /// Changes the stage, as its author would.
+    /// Changes the code of the stage, as its author would.
     pub fn edit(&self, old: &str, new: &str) {
         let file = self.folder.join("stage.py");
         let text = std::fs::read_to_string(&file).unwrap();
@@ -86,13 +86,13 @@ impl Project {
         stage
     }
 
-    /// The whole lines that the stage has printed since its first start.
+    /// The complete lines that the stage has printed since its first start.
     pub fn printed(&self) -> Vec<String> {
         let text = std::fs::read_to_string(self.folder.join("printed.txt")).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }
 
-    /// Runs a few lines of Python with the project's SDK; what they print.
+    /// Runs a few lines of Python with the project's SDK and returns their output.
     pub fn python(&self, script: &str, arguments: &[&str]) -> String {
         let mut command = Command::new(PYTHON);
         command.args(["-c", script]).args(arguments).current_dir(&self.folder);
@@ -109,7 +109,7 @@ impl Project {
 pub struct PythonStage(Child);
 
 impl PythonStage {
-    /// SIGKILL, and no sooner back than the process is gone.
+    /// Sends SIGKILL and waits for the end of the process.
     pub fn kill(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
@@ -123,7 +123,7 @@ impl Drop for PythonStage {
     }
 }
 
-/// The command line and the calls of whoever works with a server.
+/// The command line and the calls of a server's operator.
 impl Server {
     /// `torg ...` against this server.
     pub fn torg(&self, arguments: &[&str]) -> Ended {
@@ -131,14 +131,14 @@ impl Server {
         run(torg(&self.folder, &[arguments, &["--server", &url]].concat()))
     }
 
-    /// What a command that has to work prints.
+    /// The output of a command that has to succeed.
     pub fn done(&self, arguments: &[&str]) -> String {
         let ended = self.torg(arguments);
         assert_eq!(ended.code, Some(0), "{arguments:?}: {}{}", ended.stdout, ended.stderr);
         ended.stdout
     }
 
-    /// What a command that has to fail says, with exit code 1 and nothing on stdout.
+    /// The error of a command that has to fail, with exit code 1 and nothing on stdout.
     pub fn refused(&self, arguments: &[&str]) -> String {
         let ended = self.torg(arguments);
         assert_eq!((ended.code, &*ended.stdout), (Some(1), ""), "{arguments:?}: {}", ended.stderr);
@@ -146,7 +146,7 @@ impl Server {
         ended.stderr
     }
 
-    /// What a command prints, once it is what is waited for.
+    /// The output of a command, once it matches.
     pub fn done_once(&self, arguments: &[&str], is_it: impl Fn(&str) -> bool) -> String {
         let mut last = String::new();
         eventually(&format!("{arguments:?} as wanted"), || {
@@ -169,14 +169,14 @@ impl Server {
         said
     }
 
-    /// Calls a method that has to work.
+    /// Calls a method that has to succeed.
     pub fn called(&self, method: &str, body: &Value) -> Value {
         let answer = self.post_json(&format!("/torg.{method}"), &body.to_string());
         assert_eq!(answer.status, 200, "{method}: {answer:?}");
         answer.json()
     }
 
-    /// Makes an offer; its id.
+    /// Creates an offer and returns its id.
     pub fn offer(&self, title: &str) -> String {
         let made = self.called("offers.v1.OfferService/CreateOffer", &json!({ "offer": bicycle(title) }));
         made["offer"]["id"].as_str().unwrap().to_owned()
@@ -196,7 +196,7 @@ impl Server {
         eventually(&format!("{id}: {title}"), || (self.title(id) == title).then_some(()));
     }
 
-    /// What the stage keeps beside an offer.
+    /// The stage's private state of an offer.
     pub fn state(&self, id: &str) -> Value {
         self.called("stages.v1.StateService/GetState", &json!({ "stage": STAGE, "id": id }))
     }
@@ -221,7 +221,7 @@ impl Server {
     }
 }
 
-/// An offer that can be made.
+/// A valid offer.
 pub fn bicycle(title: &str) -> Value {
     json!({ "seller": "eve", "category": "sg-4-4-3-2", "title": title, "price": { "free": {} } })
 }

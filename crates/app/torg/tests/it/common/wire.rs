@@ -1,4 +1,4 @@
-//! Calls byte by byte: over HTTP/2, with whatever headers and bodies, and all that comes back.
+//! RPC calls byte by byte over HTTP/2, with any headers and bodies, and their complete responses.
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 
@@ -15,10 +15,9 @@ use crate::common::PATIENCE;
 
 /// The flag of the last message of a stream of the Connect protocol.
 const END_OF_STREAM: u8 = 2;
-/// Bytes before a message: a flag and a length.
+/// The bytes before a message: a flag and a length.
 const FRAME_HEAD_BYTES: usize = 5;
 
-/// One connection.
 #[derive(Clone)]
 pub struct Wire(SendRequest<Full<Bytes>>);
 
@@ -29,13 +28,11 @@ pub enum Protocol {
     Json,
     /// Connect with binary messages.
     Proto,
-    /// gRPC.
     Grpc,
-    /// gRPC for browsers.
+    /// gRPC-Web, for browsers.
     GrpcWeb,
 }
 
-/// An answer.
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub status: u16,
@@ -45,7 +42,7 @@ pub struct Reply {
 }
 
 impl Protocol {
-    /// The type of a request; streams have another one in Connect.
+    /// The type of a request; Connect has another one for streams.
     pub fn content_type(self, streams: bool) -> &'static str {
         match (self, streams) {
             (Protocol::Json, false) => "application/json",
@@ -57,18 +54,17 @@ impl Protocol {
         }
     }
 
-    /// Whether requests stand in frames.
+    /// Whether requests are framed.
     pub fn frames(self, streams: bool) -> bool {
         streams || matches!(self, Protocol::Grpc | Protocol::GrpcWeb)
     }
 }
 
-/// A message in its frame.
 pub fn framed(message: &[u8]) -> Bytes {
     frame(0, message.len() as u32, message)
 }
 
-/// A frame that may lie about its length.
+/// A frame with any length field.
 pub fn frame(flags: u8, length: u32, message: &[u8]) -> Bytes {
     let mut bytes = BytesMut::with_capacity(FRAME_HEAD_BYTES + message.len());
     bytes.put_u8(flags);
@@ -84,7 +80,7 @@ impl Wire {
         let built = hyper::client::conn::http2::Builder::new(TokioExecutor::new());
         let (sender, connection) = built.handshake(TokioIo::new(stream)).await.unwrap();
         tokio::spawn(async move {
-            // Its end is seen by whoever sends.
+            // The sender sees the end of the connection.
             let _ = connection.await;
         });
         Wire(sender)
@@ -94,7 +90,7 @@ impl Wire {
         self.0.is_closed()
     }
 
-    /// One call. Of a stream that goes on only the first message is waited for.
+    /// Sends one call. Of an endless stream it waits for the first message only.
     pub async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<Reply, String> {
         match tokio::time::timeout(PATIENCE, self.exchange(request)).await {
             Ok(reply) => reply.map_err(|error| format!("{error:?}")),
@@ -125,7 +121,7 @@ impl Wire {
         Ok(reply)
     }
 
-    /// A call with headers of its own.
+    /// A call with additional headers.
     pub async fn call(
         &mut self,
         path: &str,
@@ -142,12 +138,12 @@ impl Wire {
     }
 }
 
-/// Whether a whole message that is not the end of its stream has come.
+/// Whether a complete message has come that is not the end of its stream.
 fn has_message(body: &[u8]) -> bool {
     frames(body).next().is_some_and(|(flags, _)| flags & END_OF_STREAM == 0)
 }
 
-/// The whole frames of a body.
+/// The complete frames of a body.
 fn frames(mut body: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     std::iter::from_fn(move || {
         let (head, rest) = body.split_first_chunk::<FRAME_HEAD_BYTES>()?;
@@ -169,13 +165,13 @@ impl Reply {
             || (self.content_type().starts_with("application/grpc") && self.status == 200)
     }
 
-    /// A header, wherever it stands.
+    /// A header, from the head or the trailers.
     pub fn header(&self, name: &str) -> Option<&str> {
         let value = self.headers.get(name).or_else(|| self.trailers.get(name));
         value.and_then(|value| value.to_str().ok())
     }
 
-    /// The code, by the rules of the protocol of the answer; `ok` if it went well.
+    /// The code, by the rules of the response's protocol; `ok` on success.
     pub fn code(&self) -> String {
         let kind = self.content_type().to_owned();
         if kind.starts_with("application/grpc-web") {
@@ -206,18 +202,18 @@ impl Reply {
         status.map_or_else(|| "no status".to_owned(), |status| grpc_name(status.trim()))
     }
 
-    /// A stream that goes on is well.
+    /// A stream that goes on is a success.
     fn unfinished(&self) -> String {
         if has_message(&self.body) { "ok".to_owned() } else { format!("no end, HTTP {}", self.status) }
     }
 
-    /// The text for people, as far as there is one.
+    /// The text for people, if there is one.
     pub fn text(&self) -> String {
         let grpc = self.header("grpc-message").unwrap_or_default();
         format!("HTTP {} {grpc} {}", self.status, String::from_utf8_lossy(&self.body))
     }
 
-    /// The only message of a successful answer.
+    /// The only message of a successful response.
     pub fn message(&self) -> &[u8] {
         if self.streams() {
             frames(&self.body).next().map_or(&[], |(_, message)| message)

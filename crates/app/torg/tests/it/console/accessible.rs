@@ -1,10 +1,10 @@
-//! Whether everybody can use the console, judged by axe-core.
+//! Accessibility of the console, checked by axe-core.
 
 use crate::console::browser::{Driver, Width, is_there};
 use crate::console::pages::all;
 use crate::console::rig;
 
-/// The tool, where `scripts/axe` puts it.
+/// The tool, where `scripts/axe` installs it.
 fn axe() -> Option<String> {
     let found =
         std::fs::read_dir(testkit::cache_folder()).ok()?.filter_map(Result::ok).map(|entry| entry.path());
@@ -32,7 +32,7 @@ fn no_page_has_a_serious_finding() {
         browser.submit(&format!("button[value={theme}]"));
         for (name, path) in &pages {
             browser.see(path);
-            // What is folded is not looked at, and forms of actions are.
+            // The tool skips folded parts; forms of actions are folded.
             browser.script("for (const part of document.querySelectorAll('main details')) part.open = true");
             browser.script(&axe);
             let found = browser.script_later(

@@ -1,4 +1,4 @@
-//! What people do in the console, as those who may and as those who may not.
+//! Actions in the console, by roles that may do them and by roles that may not.
 
 mod feeds;
 mod offers;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::common::{Answer, PATIENCE};
 
-/// How wide a page is looked at.
+/// The width of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Width {
     Desktop,
@@ -37,7 +37,7 @@ impl Width {
     }
 }
 
-/// What drives browsers; ends with the test.
+/// The driver process; ends with the test.
 pub(crate) struct Driver {
     address: SocketAddr,
     child: Child,
@@ -69,7 +69,7 @@ impl Drop for Driver {
     }
 }
 
-/// Whether there is a browser here; says that it is skipped if there is none.
+/// Whether a browser is installed; prints that the test is skipped if not.
 pub(crate) fn is_there() -> bool {
     let there = Command::new("chromedriver").arg("--version").output().is_ok();
     if !there {
@@ -78,12 +78,12 @@ pub(crate) fn is_there() -> bool {
     there
 }
 
-/// What the driver says when a page was left in the middle of a command.
+/// The driver's errors when the page changes in the middle of a command.
 const PASSING: [&str; 3] = ["aborted by navigation", "Execution context was destroyed", "frame was detached"];
-/// The errors of a click on what is not there any more where it was.
+/// The errors of a click on an element that has moved or is gone.
 const MOVED: [&str; 2] = ["stale element reference", "element click intercepted"];
 
-/// One window. Everything that fails here is a panic: these are tests.
+/// One window. Every failure here is a panic, because these are tests.
 pub(crate) struct Browser<'a> {
     driver: &'a Driver,
     session: String,
@@ -91,7 +91,7 @@ pub(crate) struct Browser<'a> {
 }
 
 impl<'a> Browser<'a> {
-    /// A window for the pages of a server, with no cookies.
+    /// A window for the pages of a server, without cookies.
     pub(crate) fn open(driver: &'a Driver, origin: &str, width: Width, language: &str) -> Browser<'a> {
         let (columns, rows) = width.size();
         let arguments = [
@@ -99,7 +99,7 @@ impl<'a> Browser<'a> {
             "--no-sandbox".to_owned(),
             "--disable-gpu".to_owned(),
             "--disable-dev-shm-usage".to_owned(),
-            // A picture would be narrower than the page by it.
+            // A scroll bar would make a picture narrower than the page.
             "--hide-scrollbars".to_owned(),
             "--force-color-profile=srgb".to_owned(),
             format!("--window-size={columns},{rows}"),
@@ -128,8 +128,7 @@ impl<'a> Browser<'a> {
         send(self.driver, verb, &format!("/session/{}{path}", self.session), body)
     }
 
-    /// A command that does not fail because the page is just becoming another: then it is given
-    /// again.
+    /// Repeats a command that fails because the page is changing.
     fn steadily(&self, path: &str, body: &Value) -> Value {
         let path = format!("/session/{}{path}", self.session);
         let until = Instant::now() + PATIENCE;
@@ -151,8 +150,8 @@ impl<'a> Browser<'a> {
         self.command("POST", "/url", &json!({"url": url}));
     }
 
-    /// Opens a page, again while a service is too slow to answer in its time: this machine may be
-    /// busy with other tests.
+    /// Opens a page, and repeats that while a service times out: this machine may be busy with
+    /// other tests.
     pub(crate) fn see(&self, path: &str) {
         let until = Instant::now() + PATIENCE;
         self.go(path);
@@ -161,7 +160,7 @@ impl<'a> Browser<'a> {
         }
     }
 
-    /// The status with which the page came that is open.
+    /// The HTTP status of the open page.
     pub(crate) fn status(&self) -> u64 {
         let code = "return performance.getEntriesByType('navigation')[0].responseStatus";
         self.script(code).as_u64().unwrap_or_default()
@@ -173,32 +172,32 @@ impl<'a> Browser<'a> {
         url.as_str().unwrap_or_default().replacen(&self.origin, "", 1)
     }
 
-    /// What a script gives back.
+    /// The return value of a script.
     pub(crate) fn script(&self, code: &str) -> Value {
         self.steadily("/execute/sync", &json!({"script": code, "args": []}))
     }
 
-    /// What a script gives to its last argument.
+    /// The value that a script passes to its last argument.
     pub(crate) fn script_later(&self, code: &str) -> Value {
         self.command("POST", "/execute/async", &json!({"script": code, "args": []}))
     }
 
-    /// The text of the page as a person reads it.
+    /// The visible text of the page.
     pub(crate) fn text(&self) -> String {
         self.script("return document.body?.innerText ?? ''").as_str().unwrap_or_default().to_owned()
     }
 
-    /// Waits until the page says this, without any reload by us.
+    /// Waits until the page shows this text, without a reload by the test.
     pub(crate) fn wait_for(&self, text: &str) {
         self.wait_until(&format!("{text:?} is not on the page"), |browser| browser.text().contains(text));
     }
 
-    /// Waits until the page does not say this any more.
+    /// Waits until the page does not show this text any more.
     pub(crate) fn wait_until_gone(&self, text: &str) {
         self.wait_until(&format!("{text:?} stays on the page"), |browser| !browser.text().contains(text));
     }
 
-    /// Waits until something holds.
+    /// Waits until a condition holds.
     pub(crate) fn wait_until(&self, otherwise: &str, holds: impl Fn(&Browser<'_>) -> bool) {
         let until = Instant::now() + PATIENCE;
         while !holds(self) {
@@ -233,14 +232,14 @@ impl<'a> Browser<'a> {
             if answer.status == 200 {
                 return;
             }
-            // The page was just brought up to date under the pointer.
+            // The page was just updated under the pointer.
             let is_passing = MOVED.iter().any(|kind| answer.json()["value"]["error"] == *kind);
             assert!(is_passing && Instant::now() < until, "{selector}: {}", answer.body);
             std::thread::sleep(Duration::from_millis(100));
         }
     }
 
-    /// Presses the keys of a text in a field, in place of what stands there.
+    /// Replaces the contents of a field, by key presses.
     pub(crate) fn fill(&self, selector: &str, text: &str) {
         let id = self.element(selector);
         self.command("POST", &format!("/element/{id}/clear"), &json!({}));
@@ -253,7 +252,7 @@ impl<'a> Browser<'a> {
         self.command("POST", &format!("/element/{id}/value"), &json!({"text": text}));
     }
 
-    /// Sends the form that an element belongs to, by its first button, and waits for the next page.
+    /// Submits the form of an element by its first button, and waits for the next page.
     pub(crate) fn submit(&self, selector: &str) {
         self.script("window.before = true");
         self.click(selector);
@@ -262,8 +261,8 @@ impl<'a> Browser<'a> {
         });
     }
 
-    /// Shows a key on the page that asks for one, again while it cannot be checked in time: this
-    /// machine may be busy with other tests.
+    /// Signs in with a key, and repeats that while the check of the key times out: this machine may
+    /// be busy with other tests.
     pub(crate) fn sign_in(&self, key: &str) {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -275,13 +274,12 @@ impl<'a> Browser<'a> {
         }
     }
 
-    /// Says yes to a question of the page.
+    /// Accepts a confirmation dialog.
     pub(crate) fn accept(&self) {
         self.command("POST", "/alert/accept", &json!({}));
     }
 
-    /// Errors in the console of the browser since the last look, but for answers that were too
-    /// slow: pages ask again.
+    /// Errors in the console of the browser since the last look, except timeouts: pages retry.
     pub(crate) fn errors(&self) -> Vec<String> {
         let log = self.command("POST", "/se/log", &json!({"type": "browser"}));
         let entries = log.as_array().cloned().unwrap_or_default();
@@ -290,7 +288,7 @@ impl<'a> Browser<'a> {
         messages.filter(|message| !message.contains("status of 503")).collect()
     }
 
-    /// Keeps a picture of the whole page among the artefacts.
+    /// Saves a picture of the whole page among the artefacts.
     pub(crate) fn picture(&self, name: &str) -> PathBuf {
         let full = self.command(
             "POST",
@@ -308,14 +306,14 @@ impl<'a> Browser<'a> {
 
 impl Drop for Browser<'_> {
     fn drop(&mut self) {
-        // Not within another panic: a second one would end all tests.
+        // Not during another panic: a second one would abort all tests.
         if !std::thread::panicking() {
             let _ = send_raw(self.driver, "DELETE", &format!("/session/{}", self.session), &Value::Null);
         }
     }
 }
 
-/// Where pictures are kept: beside the results of the build, to be looked at after a run.
+/// The folder of pictures: beside the results of the build, for a look after a run.
 pub(crate) fn pictures() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("console-pictures")
 }
@@ -339,7 +337,7 @@ fn send_raw(driver: &Driver, verb: &str, path: &str, body: &Value) -> Answer {
     read(stream)
 }
 
-/// Reads one answer: the driver keeps the connection, whatever it is asked.
+/// Reads one response: the driver keeps the connection open, even if asked to close it.
 fn read(mut stream: TcpStream) -> Answer {
     stream.set_read_timeout(Some(3 * PATIENCE)).unwrap();
     let (mut whole, mut piece) = (Vec::new(), vec![0; 65536]);

@@ -1,4 +1,4 @@
-//! Forms of the console, filled in and sent as a person does it.
+//! Fills in and submits forms of the console, as a person does.
 
 use serde_json::json;
 
@@ -6,10 +6,10 @@ use crate::common::Server;
 use crate::console::browser::{Browser, Driver, Width};
 use crate::console::rig;
 
-/// Why somebody does something; the histories have it.
+/// The reason of every action; the histories have it.
 pub(crate) const REASON: &str = "tried in a browser";
 
-/// How people sit before it: both languages, a desk and a phone.
+/// The settings of a user: both languages, a desktop and a phone.
 pub(crate) const SETTINGS: [(Width, &str); 2] = [(Width::Desktop, "en"), (Width::Phone, "ru")];
 
 /// Windows of a role, one for each setting, with the number of the setting.
@@ -32,11 +32,11 @@ impl Browser<'_> {
         self.script(&format!("document.getElementById({}).setAttribute('open', '')", json!(id)));
     }
 
-    /// Puts a text into a field of any kind.
+    /// Sets a field of any kind.
     pub(crate) fn put(&self, selector: &str, text: &str) {
         let kind = self.script(&format!("return document.querySelector({}).type", json!(selector)));
         match kind.as_str().unwrap_or_default() {
-            // How a date is typed depends on the country.
+            // The key presses of a date depend on the locale.
             "date" | "select-one" => {
                 let chosen = self.script(&format!(
                     "const field = document.querySelector({}); field.value = {}; return field.value",
@@ -50,8 +50,8 @@ impl Browser<'_> {
         }
     }
 
-    /// Presses a button that does something, says yes if it is asked, and hears what came of it:
-    /// whether it was done, and the text.
+    /// Presses the button of an action, confirms it if asked, and returns the outcome: whether it
+    /// succeeded, and the text.
     pub(crate) fn press(&self, button: &str) -> (bool, String) {
         self.wait_until(&format!("{button} is not there"), |browser| browser.has(button));
         self.script("window.before = true");
@@ -72,14 +72,14 @@ impl Browser<'_> {
         (good, text.as_str().unwrap_or_default().to_owned())
     }
 
-    /// The same for what has to succeed.
+    /// The same for an action that has to succeed.
     pub(crate) fn does(&self, button: &str) -> String {
         let (good, text) = self.press(button);
         assert!(good, "{button} on {}: {text}", self.place());
         text
     }
 
-    /// Unfolds a form, fills it in, and sends it.
+    /// Unfolds a form, fills it in, and submits it.
     pub(crate) fn does_with(&self, id: &str, fields: &[(&str, &str)]) -> String {
         self.unfold(id);
         for (field, text) in fields {

@@ -1,4 +1,4 @@
-//! Texts from outside that would like to be more than text.
+//! Injection attempts: texts from outside with markup and scripts.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use crate::common::Server;
 use crate::console::browser::{Driver, Width, is_there};
 use crate::console::rig::{self, ask, wait_until};
 
-/// It would leave a trace if it were ever run.
+/// It leaves a trace if it ever runs.
 const SCRIPT: &str = "<script>window.taken=1</script><img src=x onerror=\"window.taken=1\">";
 
-/// A task that says it, and fails.
+/// A task that prints it and fails.
 const TASKS: &str = r"
 tasks:
   odd:
@@ -22,7 +22,7 @@ tasks:
       exit 1
 ";
 
-/// A stage that says it of every offer.
+/// A stage that answers with it for every offer.
 struct Rude;
 
 #[stagekit::async_trait]
@@ -36,7 +36,7 @@ impl Stage for Rude {
     }
 }
 
-/// Serves the stage until the test ends: where it listens.
+/// Serves the stage until the test ends; returns its address.
 fn rude() -> (tokio::runtime::Runtime, String) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let options = Options { address: "127.0.0.1:0".to_owned(), ..Options::default() };
@@ -60,7 +60,7 @@ fn a_stored_script_is_shown_as_text_in_titles_reports_reasons_values_messages_of
         "torg.stages.v1.StageAdminService/RegisterStage",
         &json!({"stage": {"id": "rude", "endpoints": [address]}}),
     );
-    // A stage hears of what changes once it is at work.
+    // A stage gets changes only once it is running.
     wait_until("the stage is at work", || {
         let shown = ask(&server, "torg.stages.v1.StageAdminService/GetStage", &json!({"id": "rude"}));
         shown["stage"]["processes"].as_array().is_some_and(|processes| !processes.is_empty())
@@ -132,7 +132,7 @@ fn a_stored_script_is_shown_as_text_in_titles_reports_reasons_values_messages_of
         assert!(browser.script("return window.taken === undefined") == true, "{path} runs what it shows");
         assert!(!browser.has("main script, main img[src=x]"), "{path} takes text for markup");
     }
-    // And it is really there to be seen.
+    // The text is visible on these pages.
     for path in [
         format!("/console/offers/{id}"),
         "/console/stages/expiry".to_owned(),

@@ -1,4 +1,4 @@
-//! Pages that are kept open while what they show changes, or cannot be had.
+//! Open pages while their content changes or becomes unavailable.
 
 use serde_json::json;
 
@@ -6,15 +6,15 @@ use crate::common::Server;
 use crate::console::browser::{Browser, Driver, Width, is_there};
 use crate::console::rig::{self, ask};
 
-/// Pages as a look may find them. Each takes the status and the text of the real answer and gives
-/// what the page hears instead.
+/// Possible responses to a refresh. Each takes the status and the text of the real response and
+/// returns the replacement.
 const NOTHING_ALONE: &str = "() => [503, '<main id=main class=alone><h1>Starting</h1></main>']";
 const NOTHING_TO_SHOW: &str = "(status, text) => [503, only(text, '<div data-live id=failure>away</div>')]";
 const NO_SUCH_PAGE: &str = "(status, text) => [404, only(text, '<div data-live id=failure>gone</div>')]";
 const AS_IT_IS: &str = "(status, text) => [status, text]";
 
 impl Browser<'_> {
-    /// Has the page hear something else from now on when it looks what has changed.
+    /// Replaces the responses to later refreshes of the page.
     fn hears(&self, answer: &str) {
         self.script(&format!(
             "const only = (text, part) => {{
@@ -31,7 +31,7 @@ impl Browser<'_> {
         ));
     }
 
-    /// Has the page hear of these problems, by the names of what they are about.
+    /// Makes the page receive these problems, by the names of their objects.
     fn hears_of(&self, problems: &[&str]) {
         let item =
             |name| format!("<li><strong><a href='/console/stages/{name}'>{name} is down</a></strong></li>");
@@ -47,7 +47,7 @@ impl Browser<'_> {
         self.wait_until(&format!("{problems:?} are not shown"), |browser| browser.script(&shown) == true);
     }
 
-    /// Waits until one of the lines above the page is shown, or none.
+    /// Waits until this line above the page is shown, or none.
     fn wait_for_line(&self, id: &str) {
         let shown =
             "return [...document.querySelectorAll('.lost:not([hidden])')].map((line) => line.id).join()";
@@ -72,7 +72,7 @@ fn what_is_on_the_screen_stays_while_it_cannot_be_shown_anew() {
         browser.wait_for_line(line);
         assert!(stays() == true && !browser.has("#failure"), "{line}: {}", browser.text());
     }
-    // What will not come back is told in its place.
+    // A part that no longer exists is replaced by a message.
     browser.hears(NO_SUCH_PAGE);
     browser.wait_for("gone");
     assert!(stays() == false, "{}", browser.text());
@@ -143,7 +143,8 @@ fn a_form_is_sent_once_until_it_is_answered_or_nobody_waits_for_it_any_more() {
     let (server, driver) = (Server::start(&[]), Driver::start());
     let browser = rig::window(&driver, &server, "admin", Width::Desktop, "en");
     browser.go("/console/stages/expiry");
-    // The form goes nowhere, as if it took long; a wait as long as Torg's goes on as it is told.
+    // The form goes nowhere, as if the response took long. A timer as long as Torg's request
+    // timeout fires when the test calls `isOver`.
     browser.script(
         "window.sent = 0;
          addEventListener('submit', (event) => {
@@ -164,7 +165,7 @@ fn a_form_is_sent_once_until_it_is_answered_or_nobody_waits_for_it_any_more() {
     assert!(!browser.has("form[aria-busy]"));
     browser.click("#pause form button");
     assert_eq!(sent(), Some(2));
-    // Whoever goes back finds the form as they left it.
+    // After a step back the form keeps its contents.
     browser.script("dispatchEvent(new Event('pageshow'))");
     browser.click("#pause form button");
     assert_eq!(sent(), Some(3));
@@ -181,7 +182,7 @@ fn a_form_that_was_refused_is_filled_in_with_what_was_typed_and_nothing_else() {
     browser.unfold("limits");
     browser.script("document.querySelector('#calls_max').removeAttribute('min')");
     browser.fill("#calls_max", "0");
-    // Somebody else changes another limit meanwhile.
+    // Another user changes another limit meanwhile.
     let limits = ask(
         &server,
         "torg.stages.v1.StageAdminService/SetStageLimits",

@@ -1,4 +1,4 @@
-//! The console in a real browser, against the whole of Torg.
+//! The console in a real browser, against the complete server.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

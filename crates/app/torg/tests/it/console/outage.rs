@@ -1,4 +1,4 @@
-//! Outages, told by the console: it says what is wrong, stays up, and recovers by itself.
+//! Outages as the console shows them: it says what is wrong, stays up, and recovers by itself.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -12,8 +12,8 @@ use crate::common::Server;
 use crate::console::browser::{Browser, Driver, Width, is_there};
 use crate::console::rig::{self, Stage, ask, wait_until};
 
-/// Prints how long a page took to say something; looked at by people, judged by nobody: machines
-/// differ.
+/// Prints how long a page took to show a text. Only for people: machines differ, so no test checks
+/// it.
 fn timed(what: &str, wait: impl FnOnce()) {
     let start = Instant::now();
     wait();
@@ -21,7 +21,7 @@ fn timed(what: &str, wait: impl FnOnce()) {
     let _ = writeln!(std::io::stderr(), "{what}: {:.1} s", start.elapsed().as_secs_f64());
 }
 
-/// A host with a feed, until it goes.
+/// A host with a feed, until it is closed.
 fn host(open: &Arc<AtomicBool>) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (port, open) = (listener.local_addr().unwrap().port(), Arc::clone(open));
@@ -79,7 +79,7 @@ fn a_dead_stage_a_stopped_database_and_a_feed_host_that_is_gone_are_told_and_for
         &json!({"offer": {"seller": "nina", "category": "sg-4-4-3-2", "title": "A  bicycle",
             "price": {"fixed": {"micros": "150000000", "currency": "EUR"}}, "place": {"address": "Bremen"}}}),
     );
-    // The stage is killed while nothing is there for it to do.
+    // The stage is killed while it has no work.
     drop(stage);
     timed("a stage that was killed is told after", || browser.wait_for("does not answer"));
     browser.picture("outage-stage");
@@ -87,7 +87,7 @@ fn a_dead_stage_a_stopped_database_and_a_feed_host_that_is_gone_are_told_and_for
     let stage = Stage::start_on(&folder, port);
     timed("and forgotten after it is back", || browser.wait_for("No known problems."));
 
-    // A feed whose host goes.
+    // A feed whose host goes away.
     let open = Arc::new(AtomicBool::new(true));
     let link = format!("http://127.0.0.1:{}/feed.xml", host(&open));
     ask(
@@ -143,7 +143,7 @@ fn a_dead_stage_a_stopped_database_and_a_feed_host_that_is_gone_are_told_and_for
     timed("and forgotten after it is back", || {
         browser.wait_until("the overview still complains", |browser| !browser.has("#wrongs li.bad"));
     });
-    // The page that could not be shown comes back without anybody's help.
+    // The page that could not be shown recovers by itself.
     cabinet.wait_for("bicycle");
     drop(stage);
 }
@@ -173,14 +173,14 @@ fn whoever_is_signed_in_looks_on_while_the_database_that_has_their_key_is_stoppe
             browser.has("#wrongs li.bad")
         });
     });
-    // What was remembered of the key is forgotten within seconds: from then on nobody can judge it.
+    // The cache of keys expires within seconds; after that no key can be checked.
     browser.wait_until("the key is still checked", |browser| {
         browser.go("/console/");
         browser.text().contains("so your key cannot be checked")
     });
     assert!(browser.has("#wrongs li.bad"), "{}", browser.text());
     browser.picture("outage-store-with-keys");
-    // Who watches the figures with the same key is told them on.
+    // Scrapes of the figures with the same key go on.
     let scraped = figures();
     assert_eq!(scraped.status, 200, "{}", scraped.body);
     assert!(scraped.body.contains("\ntorg_store_answers 0.0"), "{}", scraped.body);

@@ -1,4 +1,4 @@
-//! Every page, as every role, in both languages, on a desk and on a phone.
+//! Every page, as every role, in both languages, on a desktop and on a phone.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -7,7 +7,7 @@ use crate::console::browser::{Browser, Driver, Width, is_there};
 use crate::console::rig::{self, CARELESS};
 use crate::console::sources::{fits, routes};
 
-/// Every page of the console that the demo has something for, with a name for its picture.
+/// Every page of the console for which the demo has data, with a name for its picture.
 pub(crate) fn all(server: &Server) -> Vec<(&'static str, String)> {
     let (task, run) = rig::runs(server).into_iter().next().unwrap();
     let (offer, feed) = (rig::offer_of(server, CARELESS), rig::mistakes(server));
@@ -38,8 +38,8 @@ pub(crate) fn all(server: &Server) -> Vec<(&'static str, String)> {
     pages.into_iter().collect()
 }
 
-/// What a person would complain about: parts that stick out, controls without a size or with
-/// something over them, emptiness, errors of the browser.
+/// Visible defects: overflowing parts, controls without a size or covered by others, empty pages,
+/// errors of the browser.
 fn complaints(browser: &Browser<'_>) -> Vec<String> {
     let found = browser.script(
         "const wrong = [];
@@ -95,7 +95,7 @@ fn every_page_looks_right_in_both_languages_on_a_desk_and_on_a_phone() {
             }
         }
     }
-    // And in the dark.
+    // The dark theme.
     let browser = rig::window(&driver, &server, "admin", Width::Desktop, "en");
     browser.click("details.person summary");
     browser.submit("button[value=dark]");
@@ -113,7 +113,7 @@ fn a_role_finds_its_pages_and_hears_at_others_what_it_lacks() {
         return;
     }
     let (server, driver) = (rig::demo(), Driver::start());
-    // What a role may not open; everything else it may.
+    // Pages that a role may not open; it may open all others.
     let closed: [(&str, &[&str]); 5] = [
         ("admin", &[]),
         ("service", &[]),
@@ -128,7 +128,7 @@ fn a_role_finds_its_pages_and_hears_at_others_what_it_lacks() {
         ),
     ];
     for (role, closed) in closed {
-        // Each role also as people sit before it elsewhere: on a phone, in Russian.
+        // Each role also on a phone, in Russian.
         let phone = rig::window(&driver, &server, role, Width::Phone, "ru");
         for (name, path) in all(&server).into_iter().filter(|(name, _)| !closed.contains(name)) {
             phone.see(&path);
@@ -156,7 +156,7 @@ fn a_role_finds_its_pages_and_hears_at_others_what_it_lacks() {
             assert_eq!(browser.status(), 200, "the menu of {role} leads to {link}: {}", browser.text());
         }
     }
-    // A seller sees nothing of another.
+    // A seller sees nothing of another seller.
     let browser = rig::window(&driver, &server, "seller", Width::Phone, "ru");
     for path in [
         format!("/console/sellers/{}", rig::SHOP),
@@ -164,7 +164,7 @@ fn a_role_finds_its_pages_and_hears_at_others_what_it_lacks() {
         format!("/console/feeds/{}/{}", rig::SHOP, rig::GOOD),
     ] {
         browser.see(&path);
-        // A public offer may be read by everybody, but not how it came to be.
+        // Everyone may read a public offer, but not its history.
         assert!(browser.status() >= 400 || !browser.text().contains("expiry"), "{path}: {}", browser.text());
     }
 }
@@ -175,7 +175,7 @@ fn no_page_is_left_out() {
         return;
     }
     let server = rig::demo();
-    // What only leads on, and what is no page.
+    // Redirects, and routes that are no pages.
     let others = ["/console", "/console/find", "/console/sign-in", "/console/assets/{name}"];
     let is_other = |route: &str| {
         others.contains(&route)
@@ -224,7 +224,7 @@ fn no_link_leads_nowhere() {
     let (mut seen, mut open) = (BTreeSet::new(), known.collect::<VecDeque<String>>());
     let mut visited = 0;
     while let Some(path) = open.pop_front() {
-        // Enough of every kind: pages of one kind differ in their last part.
+        // A sample of every kind: pages of one kind differ in their last part.
         let kind =
             path.split('?').next().unwrap_or_default().rsplit_once('/').map(|(kind, _)| kind.to_owned());
         let most = if kind.as_deref() == Some("/console") { usize::MAX } else { 4 };

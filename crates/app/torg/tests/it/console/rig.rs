@@ -1,4 +1,4 @@
-//! Servers to look at: the demo, small, and one that wants to know who asks.
+//! Servers for browser tests: the demo, small, and one with access control.
 
 use std::process::{Child, Stdio};
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use serde_json::{Value, json};
 use crate::common::{PATIENCE, Server, run, torg};
 use crate::console::browser::{Browser, Driver, Width};
 
-/// A seller of the demo whose feed is in order.
+/// A seller of the demo whose feed has no mistakes.
 pub(crate) const SHOP: &str = "mebelny-dom";
 /// Their feed.
 pub(crate) const GOOD: &str = "good";
 /// A seller of the demo whose feed has mistakes.
 pub(crate) const CARELESS: &str = "tehno-ryad";
-/// A seller whom the demo does not know: nobody but the test touches their offers.
+/// A seller outside the demo: only the test changes their offers.
 pub(crate) const NINA: &str = "nina";
-/// How many offers the demo of a test has.
+/// Offers of the demo in a test.
 const OFFERS: &str = "200";
 
-/// The demo on a free port, when all that pages show is there: offers, loads of feeds, runs of
+/// The demo on a free port, once all data of the pages exists: offers, loads of feeds, runs of
 /// tasks.
 pub(crate) fn demo() -> Server {
     let folder = Arc::new(tempfile::tempdir().unwrap());
@@ -95,13 +95,13 @@ pub(crate) fn make_offer(server: &Server, title: &str) -> String {
     made["offer"]["id"].as_str().unwrap_or_else(|| panic!("{made}")).to_owned()
 }
 
-/// The answer of a call, with access off.
+/// The response to a call, with access control off.
 pub(crate) fn ask(server: &Server, method: &str, body: &Value) -> Value {
     let answer = server.post_json(&format!("/{method}"), &body.to_string());
     answer.json()
 }
 
-/// Waits until something holds.
+/// Waits until a condition holds.
 pub(crate) fn wait_until(what: &str, holds: impl Fn() -> bool) {
     let until = Instant::now() + 3 * PATIENCE;
     while !holds() {
@@ -110,7 +110,7 @@ pub(crate) fn wait_until(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
-/// A window of somebody who has chosen a role; for a seller, the careless one.
+/// A window of a user with this role; a seller is [`CARELESS`].
 pub(crate) fn window<'a>(
     driver: &'a Driver,
     server: &Server,
@@ -132,7 +132,7 @@ pub(crate) fn window_at<'a>(
     window_of(driver, url, role, CARELESS, width, language)
 }
 
-/// The same with the seller that somebody is with that role.
+/// The same for this seller.
 pub(crate) fn window_of<'a>(
     driver: &'a Driver,
     url: &str,
@@ -147,7 +147,7 @@ pub(crate) fn window_of<'a>(
     browser
 }
 
-/// A server that wants a key, with a key for each of these roles.
+/// A server that requires a key, with a key for each of these roles.
 pub(crate) fn guarded(roles: &[&str]) -> (Server, Vec<String>) {
     guarded_with(&Arc::new(tempfile::tempdir().unwrap()), roles, &[])
 }
@@ -181,7 +181,7 @@ pub(crate) fn guarded_with(
     (server, keys)
 }
 
-/// An outside stage in a process of its own: that of the demo.
+/// An outside stage in a separate process: that of the demo.
 pub(crate) struct Stage {
     child: Child,
     port: u16,

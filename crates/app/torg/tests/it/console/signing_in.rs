@@ -1,4 +1,4 @@
-//! Who is let in, and how safely.
+//! Sign-in and sessions of the console, and their security.
 
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ fn what_somebody_typed_outlives_their_session() {
     browser.fill("#pause [name=reason]", "to look at it");
     revoke(&server, &keys[0], &keys[1]);
     browser.wait_for("Your session has ended.");
-    // They send the form all the same, sign in, and find it filled in.
+    // The user submits the form with the expired session, signs in, and finds it filled in.
     browser.submit("#pause button");
     browser.sign_in(&keys[1]);
     assert_eq!(browser.place(), "/console/stages/expiry");
@@ -82,7 +82,7 @@ fn a_page_that_was_left_open_becomes_that_of_who_signs_in_elsewhere_without_what
     browser.script(
         "sessionStorage.setItem('torg-form', JSON.stringify({form: '', who: '', fields: ['for my eyes']}))",
     );
-    // Somebody else signs in, as in another tab: cookies are those of the browser.
+    // Another user signs in, as in another tab: tabs share their cookies.
     let signing = format!(
         "const done = arguments[0], body = new URLSearchParams({{token: {:?}}});
          fetch('/console/sign-in', {{method: 'POST', body}}).then((answer) => done(answer.status));",
@@ -152,7 +152,7 @@ fn every_answer_carries_the_headers_of_safety_and_cookies_are_out_of_reach() {
             assert!(head.contains(part), "{path} lacks {part}:\n{head}");
         }
         assert!(!head.contains("unsafe-inline"));
-        // Only what came over TLS is asked for over TLS from then on.
+        // HSTS is sent over TLS only.
         assert!(!head.contains("strict-transport-security"), "{head}");
         let secure = server.ask(&format!(
             "GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nx-forwarded-proto: https\r\n\r\n"
@@ -165,10 +165,10 @@ fn every_answer_carries_the_headers_of_safety_and_cookies_are_out_of_reach() {
     let cookie = signed.head.lines().find(|line| line.starts_with("set-cookie: torg_session=")).unwrap();
     assert!(cookie.contains("; httponly; samesite=lax"), "{cookie}");
     assert!(!cookie.contains(&keys[0].to_ascii_lowercase()));
-    // Another site signs nobody in.
+    // A request from another site cannot sign in.
     let foreign = sign_in(&server, &body, "origin: http://evil.example\r\n");
     assert_eq!(foreign.status, 403);
-    // Nobody is sent to another site.
+    // A sign-in does not redirect to another site.
     let away = sign_in(&server, &format!("{body}&next=https%3A%2F%2Fevil.example"), "");
     assert!(away.head.contains("location: /console/\r\n"), "{}", away.head);
 }
@@ -177,7 +177,8 @@ fn every_answer_carries_the_headers_of_safety_and_cookies_are_out_of_reach() {
 fn a_form_that_was_not_made_for_the_session_does_nothing() {
     let (server, keys) = rig::guarded(&["admin"]);
     let signed = sign_in(&server, &format!("token={}", keys[0]), "");
-    // Headers are read in small letters; what is sealed is not: ask for it as it came.
+    // The test client reads headers in lower case, but a sealed cookie is case-sensitive: read it
+    // as it came.
     let cookie = raw_cookie(&server, &format!("token={}", keys[0]));
     assert_eq!(signed.status, 303);
     for (extra, token) in [("", ""), ("", "form_token=AAAA&"), ("origin: http://evil.example\r\n", "")] {
@@ -196,7 +197,7 @@ fn a_form_that_was_not_made_for_the_session_does_nothing() {
     assert!(shown.json()["stage"]["pause"].is_null(), "{}", shown.body);
 }
 
-/// Takes a key back, in the name of who has another one.
+/// Revokes a key, with the rights of another one.
 fn revoke(server: &crate::common::Server, key: &str, by: &str) {
     let id = key.split('_').nth(1).unwrap();
     let mut revoking =
@@ -214,7 +215,7 @@ fn sign_in(server: &crate::common::Server, body: &str, extra: &str) -> crate::co
     ))
 }
 
-/// The cookie of a session as it came, letter by letter.
+/// The cookie of a session with its letters unchanged.
 fn raw_cookie(server: &crate::common::Server, body: &str) -> String {
     use std::io::{Read as _, Write as _};
     let mut stream = std::net::TcpStream::connect(server.address).unwrap();

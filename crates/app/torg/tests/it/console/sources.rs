@@ -1,9 +1,9 @@
-//! What the console has, read from its code, so that no page and no action is forgotten here.
+//! The routes of the console, read from its code, so that the tests miss no page and no action.
 
 use std::path::Path;
 
-/// The routes of the console that are requested by this verb, `get` or `post`, as its code has
-/// them: `/console/stages/{id}`.
+/// The routes of the console with this verb, `get` or `post`, as in the code:
+/// `/console/stages/{id}`.
 pub(crate) fn routes(verb: &str) -> Vec<String> {
     let mut found = Vec::new();
     read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../edge/console/src"), verb, &mut found);
@@ -23,7 +23,7 @@ fn read(folder: &Path, verb: &str, found: &mut Vec<String>) {
     }
 }
 
-/// The path of a route whose code this is, if it takes the verb. Feeds have their common beginning
+/// The path of the route in this code, if it takes the verb. Routes of feeds have a common prefix
 /// in a function.
 fn one(route: &str, verb: &str) -> Option<String> {
     let (path, handlers) = if let Some(rest) = route.strip_prefix("&feed(\"") {
@@ -36,7 +36,7 @@ fn one(route: &str, verb: &str) -> Option<String> {
     handlers.lines().next()?.contains(&format!("{verb}(")).then_some(path)
 }
 
-/// Whether an address belongs to a route.
+/// Whether an address matches a route.
 pub(crate) fn fits(route: &str, address: &str) -> bool {
     let (route, address) =
         (route.split('/'), address.split(['?', '#']).next().unwrap_or_default().split('/'));

@@ -1,8 +1,8 @@
-//! The blocks for a shell that the documentation has.
+//! The shell blocks of the documentation.
 
 use std::path::{Path, PathBuf};
 
-/// What the comment before a block says of who runs it.
+/// The mark in the comment before a block: who runs it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     Run(String),
@@ -16,7 +16,7 @@ impl Mark {
         let (kind, rest) = said.split_once(": ")?;
         match kind {
             "run" => Some(Mark::Run(rest.to_owned())),
-            // What stands behind a comma tells blocks of one page apart.
+            // The text after a comma distinguishes blocks of one page.
             "run by" => Some(Mark::RunBy(rest.split(',').next()?.to_owned())),
             "not run" => Some(Mark::NotRun(rest.to_owned())),
             _ => None,
@@ -49,7 +49,7 @@ pub(crate) fn all_blocks() -> Vec<Block> {
     pages.iter().flat_map(|page| blocks_of(page)).collect()
 }
 
-/// The text of all blocks of a page that are run in this setting, one after the other.
+/// The text of all blocks of a page that run in this setting, one after the other.
 pub(crate) fn to_run(page: &str, setting: &str) -> String {
     let mark = Some(Mark::Run(setting.to_owned()));
     let blocks = blocks_of(page).into_iter().filter(|block| block.mark == mark);

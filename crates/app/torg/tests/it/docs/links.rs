@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::docs::blocks::root;
 
-/// The pages with links that are followed, from the root of the repository.
+/// The pages whose links are checked, from the root of the repository.
 fn pages() -> Vec<String> {
     let mut pages = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned()];
     for folder in ["docs", "docs/decisions"] {
@@ -22,7 +22,7 @@ fn read(page: &str) -> String {
     std::fs::read_to_string(root().join(page)).unwrap_or_else(|error| panic!("{page}: {error}"))
 }
 
-/// The lines of a page that are not inside of a block of code.
+/// The lines of a page outside code blocks.
 fn prose(text: &str) -> impl Iterator<Item = &str> {
     let mut inside = false;
     text.lines().filter(move |line| {
@@ -32,11 +32,11 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The links of a line, each as its text and its target. What is shown as code is no link.
+/// The links of a line, each as its text and its target. A link inside code is no link.
 fn links(line: &str) -> Vec<(String, String)> {
     let mut shown = String::new();
     for (place, part) in line.split('`').enumerate() {
-        // Every second part is code; as the text of a link it counts by its length only.
+        // Every second part is code; in the text of a link only its length counts.
         match place % 2 {
             0 => shown.push_str(part),
             _ => shown.extend(part.chars().map(|_| '_')),
@@ -51,13 +51,12 @@ fn links(line: &str) -> Vec<(String, String)> {
     ends.iter().filter_map(text_and_target).collect()
 }
 
-/// The title of a page.
 fn title(text: &str) -> &str {
     prose(text).find_map(|line| line.strip_prefix("# ")).unwrap_or_default()
 }
 
 /// The anchors that GitHub gives to the headings of a page: lower case, spaces to dashes,
-/// punctuation dropped, and a number behind one that was there before.
+/// punctuation dropped, and a number after a repeated one.
 fn anchors(text: &str) -> BTreeSet<String> {
     let (mut anchors, mut seen) = (BTreeSet::new(), BTreeMap::<String, u32>::new());
     for line in prose(text) {
@@ -65,7 +64,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
         if heading.len() == line.len() || !heading.starts_with(' ') {
             continue;
         }
-        // Of a link its text is shown.
+        // A link shows only its text.
         let mut shown = heading.trim().to_owned();
         for (text, target) in links(heading) {
             shown = shown.replace(&format!("[{text}]({target})"), &text);
@@ -79,7 +78,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     anchors
 }
 
-/// Why a link leads nowhere, if it does.
+/// Why a link is broken, if it is.
 fn broken(page: &str, target: &str) -> Option<String> {
     if target.contains("://") || target.starts_with("mailto:") {
         return None;
@@ -120,7 +119,7 @@ fn every_link_of_the_documentation_leads_to_something() {
     }
     assert!(followed > 100, "only {followed} links were found");
     assert!(wrong.is_empty(), "{wrong:#?}");
-    // They would be found.
+    // The check itself finds broken links.
     for (target, why) in
         [("nothing.md", "there is no"), ("#nothing", "no heading"), ("store.md#nothing", "no heading")]
     {
@@ -134,7 +133,8 @@ fn the_pages_follow_one_another_in_the_order_of_the_index() {
     let index = read("docs/README.md");
     let targets =
         prose(&index).filter(|line| line.starts_with('|')).flat_map(links).map(|(_, target)| target);
-    // The first is the README of the whole, the last how to change it; folders are no pages.
+    // The first page is the README of the repository, the last explains how to change it; folders
+    // are no pages.
     let order: Vec<String> =
         targets.filter(|target| Path::new(target).extension().is_some()).skip(1).collect();
     assert_eq!(order.last().map(String::as_str), Some("../CONTRIBUTING.md"));
@@ -152,7 +152,7 @@ fn the_pages_follow_one_another_in_the_order_of_the_index() {
         let next_title = read(&format!("docs/{next}"));
         let footer = format!("Next: [{}]({next}) · [All pages](README.md)", title(&next_title));
         let ends = text.lines().next_back().unwrap_or_default();
-        // Pages that a program writes have a test that compares them with what it writes.
+        // Generated pages have a test that compares them with their generator.
         let is_made = text.contains("\nThis page is made from the table ");
         if ends != footer && (!is_made || ends.starts_with("Next: ")) {
             wrong.push(format!("docs/{page} should end with: {footer}"));

@@ -1,13 +1,13 @@
-//! Every block for a shell in the documentation is run: here, or by the test that its mark names.
-//! What cannot be run says why.
+//! Tests of the documentation. Every shell block runs: here, or in the test that its mark names. A
+//! block that cannot run has a reason.
 //!
-//! A mark is a comment of HTML before the block:
-//! - `run: SETTING`: run here, by a shell, in that setting;
-//! - `run by: FILE`: run by that test, which stands beside this one and names the page in its code;
+//! A mark is an HTML comment before the block:
+//! - `run: SETTING`: runs here, by a shell, in that setting;
+//! - `run by: FILE`: runs in that test, which is in the same folder and names the page in its code;
 //! - `not run: REASON`.
 //!
-//! Links lead to something, pages follow one another in the order of the index, and what is to be
-//! installed is what the build of the image installs.
+//! Links have targets, pages follow one another in the order of the index, and the packages that
+//! the README lists are those that the build of the image installs.
 #![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 
 mod blocks;
@@ -20,12 +20,12 @@ use std::path::{Path, PathBuf};
 
 use blocks::{Block, Mark, all_blocks};
 
-/// Every setting in which blocks are run here; `settings` has a test for each.
+/// Every setting in which blocks run here; `settings` has a test for each.
 const SETTINGS: [&str; 9] =
     ["access", "examples", "explain", "files", "ground", "postgres", "seller", "uploads", "values"];
 
-/// Whether the code of a test names a page: that of its file, or of those beside it if it is a part
-/// of a test in a folder. What stands in comments does not count.
+/// Whether the code of a test names a page: its file, or the files beside it if the test is a
+/// folder. Comments do not count.
 fn names(tests: &Path, file: &str, page: &str) -> bool {
     let page = Path::new(page).file_name().unwrap().to_str().unwrap();
     let sources: Vec<PathBuf> = match file.split_once('/') {
@@ -37,7 +37,7 @@ fn names(tests: &Path, file: &str, page: &str) -> bool {
     let names = |source: &PathBuf| {
         let text = std::fs::read_to_string(source).unwrap();
         let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-        // A name of its own, not the end of another page's.
+        // A whole name, not the end of another page's.
         code.flat_map(|line| line.split(['"', '/', ' '])).any(|word| word == page)
     };
     sources.iter().filter(|source| source.extension().is_some_and(|kind| kind == "rs")).any(names)

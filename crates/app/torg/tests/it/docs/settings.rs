@@ -1,4 +1,4 @@
-//! The settings in which blocks are run.
+//! The settings in which blocks run.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::docs::shell::{Shell, has, refusing, serving_behind};
 
 const OFFER: &str = r#"{"offer": {"seller": "dora", "category": "sg-4-4-3-2", "title": "Red bicycle", "price": {"free": {}}}}"#;
 
-/// A file of two sofas, one of which has a price that is none.
+/// A file of two sofas, one of which has an invalid price.
 const SOFAS: &str = "<yml_catalog date=\"2026-01-31 12:00\"><shop><currencies><currency id=\"RUB\" rate=\"1\"/></currencies>\
     <categories><category id=\"1\">Мягкое</category><category id=\"2\" parentId=\"1\">Угловое</category></categories><offers>\
     <offer id=\"1\"><name>Диван угловой</name><price>9000</price><currencyId>RUB</currencyId><categoryId>2</categoryId></offer>\
@@ -43,15 +43,14 @@ fn postgres() {
     if !has("curl") {
         return;
     }
-    // What has run embedded so far.
+    // A store of the embedded setting, with one offer.
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let server = Server::start_in(&folder, &[]);
     let made = server.post_json("/torg.offers.v1.OfferService/CreateOffer", OFFER);
     assert_eq!(made.status, 200, "{}", made.body);
     let id = made.json()["offer"]["id"].as_str().unwrap().to_owned();
     server.stop();
-    // One database for all lines, in the order of the page: what is copied is checked, and then
-    // served.
+    // One database for all lines, in the order of the page: the copy is checked, and then served.
     let lines = to_run("README.md", "postgres")
         .replace("postgres://torg:secret@db:5432/torg?sslmode=verify-full", &postgres.fresh_database())
         .replace("kafka://broker1:9092,broker2:9092", &format!("kafka://{}", kafka.bootstrap()));
@@ -73,7 +72,7 @@ fn access() {
     }
     let folder = tempfile::tempdir().unwrap();
     let lines = to_run("docs/access.md", "access");
-    // The page shows an id of which everybody has another one.
+    // The page shows an example id; real ids differ.
     let known = "3f9k2m7q";
     assert!(lines.contains(known));
     let lines = lines
@@ -119,7 +118,7 @@ fn files() {
     }
     std::fs::write(place("values.csv"), "sales.loaded_to,2026-03-25T08:05:00Z\n").unwrap();
     let shell = Shell { folder: folder.path(), port: testkit::free_port(), environment: &[] };
-    // Graphviz draws what `tasks_offline.rs` compares with the picture in `docs/images`.
+    // Graphviz draws the picture that `tasks_offline.rs` compares with the one in `docs/images`.
     let lines = to_run("docs/tasks.md", "files").replace("| dot -Tsvg", "");
     let said = shell.run(&lines);
     assert!(said.contains("flowchart") && said.contains("sales_report"), "{said}");
@@ -185,8 +184,8 @@ fn explain() {
     assert!(said.contains("sales.loaded_to"), "{said}");
 }
 
-/// What a demo decides itself stands in the code twice: what it takes out, with a warning, and what
-/// it puts in its place.
+/// The settings that a demo overrides are in the code twice: those that it ignores with a warning,
+/// and their replacements.
 #[test]
 fn the_page_of_the_demo_names_every_setting_that_does_not_count_in_it() {
     let read = |path: &str| std::fs::read_to_string(root().join(path)).unwrap();

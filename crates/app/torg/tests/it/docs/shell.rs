@@ -3,17 +3,16 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// A shell in a folder of its own, with `torg` on its path, which finds the process at an address.
+/// A shell in a separate folder, with `torg` on its path and the address of the process.
 pub(crate) struct Shell<'a> {
     pub(crate) folder: &'a Path,
-    /// Where the pages say `localhost:8080`.
+    /// Replaces the port of `localhost:8080` in the pages.
     pub(crate) port: u16,
-    /// More for its environment.
     pub(crate) environment: &'a [(&'a str, &'a str)],
 }
 
 impl Shell<'_> {
-    /// What the lines print; they all end well, or the test is over.
+    /// The output of the lines; every line has to succeed.
     pub(crate) fn run(&self, lines: &str) -> String {
         let programs = Path::new(env!("CARGO_BIN_EXE_torg")).parent().unwrap();
         let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
@@ -42,8 +41,7 @@ impl Shell<'_> {
     }
 }
 
-/// The lines with the one that serves sent to the background, and a wait until it is ready behind
-/// it.
+/// Sends the line that serves to the background, and adds a wait until it is ready.
 pub(crate) fn serving_behind(lines: &str) -> String {
     const READY: &str =
         "until curl -sf localhost:8080/readyz; do kill -0 $!; sleep 0.1; done; trap 'kill $!' EXIT";
@@ -56,7 +54,7 @@ pub(crate) fn serving_behind(lines: &str) -> String {
     lines.lines().map(line).collect()
 }
 
-/// The line that begins so, with a refusal (exit code 1) as what is expected of it.
+/// Expects a refusal (exit code 1) of the line that begins with this text.
 pub(crate) fn refusing(lines: &str, begin: &str) -> String {
     assert!(lines.lines().any(|line| line.starts_with(begin)), "no {begin} in\n{lines}");
     let line = |line: &str| match line.strip_prefix(begin) {
@@ -66,7 +64,7 @@ pub(crate) fn refusing(lines: &str, begin: &str) -> String {
     lines.lines().map(line).collect()
 }
 
-/// Whether a program is there; says so if it is not.
+/// Whether a program is installed; prints it if not.
 pub(crate) fn has(program: &str) -> bool {
     let there = Command::new(program).arg("--version").output().is_ok();
     if !there {

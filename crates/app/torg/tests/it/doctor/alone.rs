@@ -1,4 +1,4 @@
-//! Faults that are found without a running process.
+//! Faults that `torg doctor` finds without a running process.
 
 use std::net::TcpListener;
 use std::path::Path;
@@ -144,7 +144,8 @@ fn the_process_of_a_data_folder_is_found_wherever_it_listens() {
     let flags = ["--listen", &configured, "--server", &server.url()];
     let told = patient.examine_until(&flags, |told| told.wrong().is_empty());
     told.assert_well();
-    // Asked by name, a process that has nothing to do with this store is not said to have it.
+    // A process with another store, given by `--server`, is not reported as the one that holds this
+    // store.
     let told = patient.examine(&["--server", &others.url()]);
     assert!(!told.mentions("store", &["the process at", "has it open"]), "that was not seen");
     if Path::new("/proc/locks").exists() {
@@ -167,7 +168,7 @@ fn a_port_that_this_user_may_not_take_is_asked_before_the_right_to_it_is_missed(
     let told = patient.examine(&[]);
     told.assert_told("process", "error", "Permission denied", "need a privilege");
     let server = patient.serve();
-    // Another folder, so that it is not by its store that the process is found.
+    // Another folder, so that the process is not found by its store.
     let told = patient.examine(&["--data", "elsewhere"]);
     told.assert_told("process", "ok", &format!("the process at {} is ready", server.url()), "");
     assert!(!told.mentions("process", &["Permission denied"]));
@@ -198,7 +199,7 @@ fn a_store_of_another_user_is_left_as_it_is() {
 fn a_port_that_a_foreign_program_holds_is_told() {
     let foreign = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = foreign.local_addr().unwrap().to_string();
-    // Speaks another language, and to everybody.
+    // Does not speak HTTP, and answers every connection.
     std::thread::spawn(move || {
         for stream in foreign.incoming().flatten() {
             use std::io::Write as _;

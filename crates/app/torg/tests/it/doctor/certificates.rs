@@ -9,7 +9,7 @@ use crate::doctor::rig::Patient;
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const FILES: [(&str, &str); 2] = [("TORG_TLS_CERT_FILE", "cert.pem"), ("TORG_TLS_KEY_FILE", "key.pem")];
 
-/// Writes a certificate that ends so many days from now, and its key.
+/// Writes a certificate that expires this many days from now, and its key.
 fn write(patient: &Patient, days: i64) -> KeyPair {
     let key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();

@@ -1,4 +1,4 @@
-//! Clocks that differ.
+//! Clock differences between machines.
 
 use std::convert::Infallible;
 
@@ -12,8 +12,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::doctor::rig::Patient;
 
-/// A process on a machine whose clock is ahead by so much, as far as the doctor asks before it
-/// looks at clocks; its URL.
+/// A stub of a process on a machine whose clock is ahead by this much; it answers what the doctor
+/// asks before it checks clocks. Returns its URL.
 fn process_elsewhere(ahead: SignedDuration) -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

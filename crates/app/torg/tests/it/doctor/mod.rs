@@ -1,5 +1,5 @@
-//! `torg doctor` against faults that are really there: each is planted, found, and told with what
-//! to do; where nothing is wrong, nothing is told.
+//! `torg doctor` against real faults: each is planted and found, and the report says what to do;
+//! without faults there are no reports.
 #![allow(clippy::unwrap_used, reason = "a test ends where an answer is missing")]
 
 mod alone;

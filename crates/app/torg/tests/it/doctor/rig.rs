@@ -1,4 +1,4 @@
-//! Runs the doctor, and looks at what it found.
+//! Runs the doctor and checks its findings.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use crate::common::{PATIENCE, Server, run, torg};
 
-/// Settings under which a test does not depend on how full this machine is.
+/// Settings under which a test does not depend on the free space of this machine.
 const MODEST: [(&str, &str); 2] = [("TORG_STORE_FREE_MB_MIN", "1"), ("TORG_FEEDS_UPLOAD_MB_MAX", "1")];
 
-/// What the doctor said.
+/// The output of the doctor.
 pub(crate) struct Told {
     pub(crate) code: Option<i32>,
     findings: Vec<Value>,
@@ -55,7 +55,7 @@ impl Patient {
         self.folder.path().join(name)
     }
 
-    /// A file in the folder; folders above it are made.
+    /// Writes a file in the folder and creates its parent folders.
     pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).unwrap();
@@ -72,7 +72,7 @@ impl Patient {
         Server::start_on(&self.folder, &self.address, &self.settings())
     }
 
-    /// Any other command, which has to work.
+    /// Any other command, which has to succeed.
     pub(crate) fn done(&self, arguments: &[&str]) -> String {
         let mut command = torg(&self.folder, &[arguments, &["--listen", &self.address]].concat());
         command.envs(self.settings());
@@ -81,7 +81,7 @@ impl Patient {
         ended.stdout
     }
 
-    /// What the doctor says of it as soon as this holds, or when nobody waits any longer.
+    /// The findings as soon as the condition holds, or at the timeout.
     pub(crate) fn examine_until(&self, more: &[&str], is_told: impl Fn(&Told) -> bool) -> Told {
         let until = Instant::now() + 2 * PATIENCE;
         loop {
@@ -105,7 +105,6 @@ impl Patient {
         limited
     }
 
-    /// What the doctor says of it.
     pub(crate) fn examine(&self, more: &[&str]) -> Told {
         let mut arguments = vec!["doctor", "--json"];
         if !more.contains(&"--listen") {
@@ -130,19 +129,19 @@ impl Patient {
 }
 
 impl Told {
-    /// Nothing is wrong.
+    /// The doctor reports no fault.
     pub(crate) fn assert_well(&self) {
         let wrong = self.wrong();
         assert!(wrong.is_empty(), "{wrong:#?}");
     }
 
-    /// Errors and warnings. How many files this machine lets a process open is its own affair.
+    /// Errors and warnings. The limit of open files depends on this machine and is ignored.
     pub(crate) fn wrong(&self) -> Vec<&Value> {
         let ours = self.findings.iter().filter(|each| each["area"] != "machine");
         ours.filter(|each| each["severity"] == "error" || each["severity"] == "warning").collect()
     }
 
-    /// There is a finding of this area and severity that says this, and what to do.
+    /// There is a finding of this area and severity with this text and this remedy.
     pub(crate) fn assert_told(&self, area: &str, severity: &str, what: &str, remedy: &str) {
         let says = |each: &&Value, key: &str, part: &str| each[key].as_str().unwrap().contains(part);
         let found = self.findings.iter().filter(|each| each["area"] == area && each["severity"] == severity);
@@ -153,14 +152,14 @@ impl Told {
         }
     }
 
-    /// Of this area nothing is wrong.
+    /// There is no fault in this area.
     pub(crate) fn assert_area_well(&self, area: &str) {
         let wrong = |each: &&Value| each["severity"] == "error" || each["severity"] == "warning";
         let found: Vec<_> = self.findings.iter().filter(|each| each["area"] == area).collect();
         assert!(!found.is_empty() && !found.iter().any(wrong), "{area}: {found:#?}");
     }
 
-    /// Whether some finding of this area, whatever its severity, says all of this.
+    /// Whether a finding of this area, whatever its severity, contains all of these texts.
     pub(crate) fn mentions(&self, area: &str, what: &[&str]) -> bool {
         let all = |each: &Value| what.iter().all(|part| each["what"].as_str().unwrap().contains(part));
         self.findings.iter().filter(|each| each["area"] == area).any(all)

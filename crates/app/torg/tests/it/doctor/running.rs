@@ -1,4 +1,4 @@
-//! What a running process tells the doctor.
+//! The doctor's findings about a running process.
 
 use crate::doctor::rig::{Patient, Told};
 
@@ -6,7 +6,7 @@ use crate::doctor::rig::{Patient, Told};
 fn of_a_process_that_is_well_nothing_is_told() {
     let patient = Patient::new();
     let server = patient.serve();
-    // A moment after it is ready it serves stages, and has looked at how it fares.
+    // Stages and figures of the process follow a moment after it is ready.
     let told = patient.examine_until(&[], |told| told.wrong().is_empty());
     told.assert_well();
     told.assert_told("stages", "ok", "the process finds nothing wrong with its stages", "");

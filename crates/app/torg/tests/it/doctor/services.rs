@@ -1,4 +1,4 @@
-//! PostgreSQL and Kafka that are away, refuse, or have no room.
+//! PostgreSQL and Kafka that are down, refuse connections, or have no room.
 
 use testkit::{Postgres, PostgresOptions};
 

@@ -1,4 +1,4 @@
-//! Feeds are changed and deleted.
+//! Changes and deletions of feeds.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Files that are uploaded, and reports about them.
+//! Uploads of files, and their reports.
 
 use std::io::Cursor;
 

@@ -1,4 +1,4 @@
-//! Links that are fetched, and those that are not.
+//! Links that are fetched, and links that are refused.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::common::Server;
 use crate::feeds::rig::{create, ended, eventually, feeds, live, sofa, yml};
 
-/// A server of files: answers everything with what it has, and counts.
+/// A server of files: every request gets the current content, and is counted.
 struct Host {
     address: String,
     file: Arc<Mutex<String>>,

@@ -1,4 +1,4 @@
-//! Processes that are killed, several of them, and other topics.
+//! Feeds with killed processes, several processes, and other topics.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Who handed in which file is recorded.
+//! Uploads in the history of actions: who uploaded which file.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::common::{self, PATIENCE, Server};
 use crate::feeds::rig::{ask, create, send, upload};
 
-/// What was recorded of uploads, the oldest first, once there are as many.
+/// The recorded uploads, the oldest first, once there are this many.
 fn uploads(server: &Server, count: usize) -> Vec<Value> {
     let is_upload = |action: &Value| action["method"].as_str().unwrap().ends_with("/upload");
     common::recorded(count, || {
@@ -45,7 +45,7 @@ fn an_upload_is_recorded_with_its_load_and_its_size_or_why_it_was_refused() {
     assert!(empty["error"].as_str().unwrap().contains("the file is empty"), "{empty}");
 }
 
-/// What somebody is told who signs in as a seller: the cookie of their session.
+/// Signs in as a seller; returns the cookie of the session.
 fn sign_in(server: &Server, seller: &str) -> String {
     let mut stream = TcpStream::connect(server.address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();

@@ -12,7 +12,7 @@ use crate::common::{Answer, PATIENCE, Server, post_json};
 /// Longer than a load takes on a busy machine.
 pub(crate) const LOAD_PATIENCE: Duration = Duration::from_secs(120);
 
-/// Looks until there is something.
+/// Polls until there is a result.
 pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let until = Instant::now() + LOAD_PATIENCE;
     loop {
@@ -53,7 +53,7 @@ pub(crate) fn upload(server: &Server, path: &str, file: &[u8]) -> Answer {
     send(server, &[head.as_bytes(), file].concat())
 }
 
-/// Sends bytes; what is left unread of them is no failure.
+/// Sends bytes; the server may leave some of them unread.
 pub(crate) fn send(server: &Server, request: &[u8]) -> Answer {
     let mut stream = TcpStream::connect(server.address).unwrap();
     let _ = stream.write_all(request);

@@ -1,11 +1,11 @@
-//! What people do is recorded, with what came of it and without secrets.
+//! Actions of users are recorded, with their outcome and without secrets.
 
 use serde_json::{Value, json};
 
 use crate::common::{Server, post_json, recorded};
 use crate::observe::rig::{OBSERVE, STAGES, ask, offer};
 
-/// The actions that a request asks for, once there are as many.
+/// The actions of a request, once there are this many.
 fn actions(server: &Server, request: &Value, count: usize) -> Vec<Value> {
     recorded(count, || {
         let answer = ask(server, &format!("{OBSERVE}/ListActions"), request);

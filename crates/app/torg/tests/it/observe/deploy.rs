@@ -1,4 +1,4 @@
-//! What is deployed beside Torg speaks of what there is: measures, settings, commands, files.
+//! The files in `deploy` name only measures, settings, commands and files that exist.
 
 mod containers;
 mod prometheus;
@@ -22,7 +22,7 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(folder().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// A file in YAML, with aliases and `<<` resolved.
+/// A YAML file, with aliases and `<<` resolved.
 fn yaml(path: &str) -> Value {
     let text = read(path);
     let mut events = Parser::new_from_str(&text).map(|event| event.unwrap().0);
@@ -75,7 +75,7 @@ fn value<'e>(
     read
 }
 
-/// Every text under a key of this name, wherever it stands.
+/// Every text under a key of this name, at any depth.
 fn all<'v>(value: &'v Value, key: &str, found: &mut Vec<&'v str>) {
     match value {
         Value::Array(entries) => entries.iter().for_each(|entry| all(entry, key, found)),
@@ -87,7 +87,7 @@ fn all<'v>(value: &'v Value, key: &str, found: &mut Vec<&'v str>) {
     }
 }
 
-/// The measures that an expression of Prometheus names.
+/// The measures in a Prometheus expression.
 fn measures(expression: &str) -> BTreeSet<String> {
     let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let words = expression.split(|letter| !is_of_name(letter));
@@ -100,10 +100,10 @@ fn measures(expression: &str) -> BTreeSet<String> {
 /// Labels by measure.
 type Labels = BTreeMap<String, BTreeSet<String>>;
 
-/// What Prometheus adds to all that it fetches.
+/// Labels that Prometheus adds to all samples.
 const ADDED: [&str; 2] = ["job", "instance"];
 
-/// The names of the labels in the matchers of a selector, without its braces. What is in quotation
+/// The names of the labels in the matchers of a selector, without its braces. A text in quotation
 /// marks is a value.
 fn matched(matchers: &str) -> impl Iterator<Item = String> {
     let names = matchers.split('"').step_by(2);
@@ -111,7 +111,7 @@ fn matched(matchers: &str) -> impl Iterator<Item = String> {
     names.filter(|name| !name.is_empty())
 }
 
-/// What stands in the parenthesis with which a text begins, and what follows it.
+/// Splits a text after its leading parenthesis: the contents and the rest.
 fn parenthesis(text: &str) -> (&str, &str) {
     let mut depth = 0;
     for (place, letter) in text.char_indices() {
@@ -128,9 +128,8 @@ fn parenthesis(text: &str) -> (&str, &str) {
     panic!("never closed: {text}");
 }
 
-/// The labels that an expression of Prometheus expects of its measures: those that it matches, and
-/// those by which it groups what it is made of. The order is that of our files: `max by (stage)
-/// (...)`.
+/// The labels that a Prometheus expression expects of its measures: those in matchers and in
+/// grouping clauses. Our files write the clause first: `max by (stage) (...)`.
 fn expected_labels(expression: &str, labels: &mut Labels) {
     for name in measures(expression) {
         let found = labels.entry(name.clone()).or_default();
@@ -151,7 +150,7 @@ fn expected_labels(expression: &str, labels: &mut Labels) {
     }
 }
 
-/// The labels of every measure that `/metrics` shows.
+/// The labels of every measure in `/metrics`.
 fn shown_labels(metrics: &str) -> Labels {
     let mut labels = Labels::new();
     for line in metrics.lines().filter(|line| !line.starts_with('#')) {
@@ -209,14 +208,14 @@ fn every_measure_of_the_dashboard_and_the_alerts_is_in_metrics_with_its_labels()
     }
 }
 
-/// What systemd has to say of a unit: nothing, if all is well.
+/// The complaints of systemd about a unit; empty if it is valid.
 fn judged_by_systemd(unit: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("torg.service");
     std::fs::write(&path, unit).unwrap();
     let output = Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&path).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    // It also speaks of other units of this machine.
+    // It also reports other units of this machine.
     let ours = said.lines().filter(|line| line.contains("torg.service"));
     let ours: Vec<&str> = ours.collect();
     assert!(output.status.success() || !ours.is_empty(), "{said}");
@@ -232,12 +231,12 @@ fn the_unit_is_one_that_systemd_takes_without_a_word() {
         );
     }
     let unit = read("deploy/systemd/torg.service");
-    // Where it will stand it does not stand here.
+    // The installed path does not exist on this machine.
     let installed = "ExecStart=/usr/local/bin/torg ";
     assert_eq!(unit.matches(installed).count(), 1);
     let unit = unit.replace(installed, &format!("ExecStart={} ", env!("CARGO_BIN_EXE_torg")));
     assert_eq!(judged_by_systemd(&unit), "");
-    // It would have told.
+    // The check itself finds a mistake.
     let told = judged_by_systemd(&unit.replace("KillMode=", "KilMode="));
     assert!(told.contains("KilMode"), "{told}");
 }
@@ -247,7 +246,7 @@ fn commands_of_tasks_can_make_temporary_files_under_the_unit() {
     let unit = read("deploy/systemd/torg.service");
     let has = |line: &str| unit.lines().any(|shown| shown == line);
     assert!(has("ProtectSystem=strict") && has("ReadWritePaths=/tmp /var/tmp"));
-    // It would go with the process, and runs outlive that.
+    // `PrivateTmp` is removed with the process, and runs outlive the process.
     assert!(has("KillMode=process") && !unit.lines().any(|line| line.starts_with("PrivateTmp=")));
 }
 
@@ -261,7 +260,7 @@ fn what_the_file_of_the_unit_says_counts_and_no_variable_of_the_unit_wins_over_i
     std::fs::write(folder.path().join("torg.toml"), read("deploy/systemd/torg.toml")).unwrap();
     let shown = run(torg(&folder, &["config", "--config", "torg.toml"]));
     assert_eq!(shown.code, Some(0), "{}", shown.stderr);
-    // The folder that systemd makes, and that the process may write to.
+    // The folder that systemd creates, writable for the process.
     assert!(unit.contains("\nStateDirectory=torg\n") && unit.contains("\nProtectSystem=strict\n"));
     for begin in [
         "data_dir = \"/var/lib/torg\"  # from torg.toml:",
@@ -273,13 +272,13 @@ fn what_the_file_of_the_unit_says_counts_and_no_variable_of_the_unit_wins_over_i
     assert!(unit.contains("\n#ReadWritePaths=/"), "another folder has a line that waits for it");
 }
 
-/// Whether a program is there and does this.
+/// Whether a program is installed and this call of it succeeds.
 fn answers(program: &str, arguments: &[&str]) -> bool {
     Command::new(program).args(arguments).output().is_ok_and(|output| output.status.success())
 }
 
-/// Not reported as skipped: the tests of containers read this file too, and the tool does not come
-/// with what the tests install.
+/// Not reported as skipped: the tests of containers read this file too, and the tool is not among
+/// those that the tests install.
 #[test]
 fn docker_takes_the_file_of_the_containers_where_it_is_there() {
     if !answers("docker", &["compose", "version"]) {

@@ -1,21 +1,21 @@
-//! Figures over time, the same in `/metrics`, and who serves what.
+//! Figures over time, their match with `/metrics`, and who serves what.
 
 use serde_json::{Value, json};
 
 use crate::common::Server;
 use crate::observe::rig::{OBSERVE, ask, eventually, offer};
 
-/// The figures whose names begin so.
+/// The figures whose names begin with this prefix.
 fn figures(server: &Server, prefix: &str) -> Vec<Value> {
     let answer = ask(server, &format!("{OBSERVE}/GetFigures"), &json!({ "prefix": prefix }));
     answer["figures"].as_array().cloned().unwrap_or_default()
 }
 
-/// Waits for a figure with these labels for which this holds.
+/// Waits for a figure with these labels and a matching value.
 fn figure(server: &Server, name: &str, labels: &Value, is_it: impl Fn(f64) -> bool) -> Value {
     let is_wanted = |figure: &Value| {
         let same = figure["name"] == name && figure.get("labels").unwrap_or(&json!({})) == labels;
-        // A number that is none is a text in JSON; zero is left out.
+        // JSON has no NaN, so it is a text; zero is left out.
         same && figure.get("now").map_or(Some(0.0), Value::as_f64).is_some_and(&is_it)
     };
     eventually(name, || figures(server, name).into_iter().find(is_wanted))
@@ -48,7 +48,7 @@ fn calls_stages_topics_and_the_process_have_figures() {
     figure(&server, "store_takes_writes", &json!({}), |now| now == 1.0);
     figure(&server, "topics_answers", &json!({}), |now| now == 1.0);
     figure(&server, "tasks_undecided", &json!({}), |now| now == 0.0);
-    // What was visited before the first look took a time that is not known.
+    // The duration of visits before the first sample is not known.
     offer(&server, "Bicycle");
     let visits = figure(&server, "stage_visit_p95_seconds", &json!({"stage": "price"}), |now| now > 0.0);
     assert_eq!(visits["unit"], "s");
@@ -80,8 +80,8 @@ fn calls_stages_topics_and_the_process_have_figures() {
     );
 }
 
-/// What stands in `observe/limits.rs`: a store may have as many stages as it can, and all have
-/// their figures.
+/// The maximum of stages is in `observe/limits.rs`: a store may have that many, and all have their
+/// figures.
 #[test]
 fn a_stage_has_no_more_figures_than_there_is_room_for() {
     let server = Server::start(&[]);
@@ -94,7 +94,7 @@ fn a_stage_has_no_more_figures_than_there_is_room_for() {
     let of_one = all.iter().filter(|figure| figure["labels"]["stage"] == "expiry").count();
     assert!((12..=16).contains(&of_one), "{of_one}");
     let beside = all.len() - all.iter().filter(of_stages).count();
-    // Services and topics may be more, up to limits of theirs: 64 and 50.
+    // Services and topics may be more, up to their limits: 64 and 50.
     assert!((20..=200).contains(&beside), "{beside}");
 }
 

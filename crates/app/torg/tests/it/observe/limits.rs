@@ -1,4 +1,4 @@
-//! Limits of stages, ordered while they run.
+//! Limits of stages, changed while they run.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What is wrong is told with what to do, and is gone with its cause.
+//! A problem is reported with its remedy, and goes away with its cause.
 
 use serde_json::json;
 

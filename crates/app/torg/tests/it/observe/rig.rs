@@ -1,4 +1,4 @@
-//! Calls, and waiting for what they say.
+//! Calls, and waits for their results.
 
 use std::time::{Duration, Instant};
 
@@ -9,20 +9,20 @@ use crate::common::{PATIENCE, Server};
 pub(crate) const OBSERVE: &str = "/torg.admin.v1.ObserveService";
 pub(crate) const STAGES: &str = "/torg.stages.v1.StageAdminService";
 
-/// The answer to a call that goes well.
+/// The response to a call that succeeds.
 pub(crate) fn ask(server: &Server, path: &str, request: &Value) -> Value {
     let answer = server.post_json(path, &request.to_string());
     assert_eq!(answer.status, 200, "{path}: {}", answer.body);
     answer.json()
 }
 
-/// What is wrong now.
+/// The current problems.
 pub(crate) fn problems(server: &Server) -> Vec<Value> {
     let answer = ask(server, &format!("{OBSERVE}/ListProblems"), &json!({}));
     answer["problems"].as_array().cloned().unwrap_or_default()
 }
 
-/// Waits until this comes of a look.
+/// Polls until there is a result.
 pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -46,7 +46,7 @@ pub(crate) fn no_problem(server: &Server, code: &str) {
     });
 }
 
-/// Makes an offer; its id.
+/// Creates an offer and returns its id.
 pub(crate) fn offer(server: &Server, title: &str) -> String {
     let offer = json!({"seller": "eve", "category": "sg-4-4-3-2", "title": title, "price": {"free": {}}});
     let made = ask(server, "/torg.offers.v1.OfferService/CreateOffer", &json!({ "offer": offer }));

@@ -1,4 +1,4 @@
-//! Chunks of the past.
+//! Backfills: chunks of the past.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Tasks that a service carries out, and tasks by a plain client of HTTP.
+//! Tasks that a service carries out, and tasks by a plain HTTP client.
 
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -23,7 +23,7 @@ fn post(url: &str, token: &str, body: &Value) -> Answer {
 #[test]
 fn a_service_that_is_called_calls_back_when_it_is_done() {
     let service = Service::start();
-    // The process has to know its address before it tells it to others.
+    // The process has to know its own address, because it sends it to services.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let rig = Rig { server: Server::start_on(&folder, &free.to_string(), &[]) };
@@ -51,7 +51,7 @@ tasks:
     let again = post(&url, &token, &json!({"done": true}));
     assert_eq!((again.status, again.json()), (200, json!({"first": false})), "the first end counts");
 
-    // The next attempt: it tells a value, too.
+    // The next attempt also reports a value.
     let heard = service.next();
     let (url, token) = (heard.header("torg-callback-url"), heard.header("torg-callback-token"));
     assert_eq!(heard.body["attempt"], 2);

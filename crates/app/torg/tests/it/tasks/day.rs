@@ -78,7 +78,7 @@ fn a_day_from_the_first_file_to_the_next_release_and_a_restart() {
     let names: Vec<&str> = listed.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(names, ["mail", "report"]);
 
-    // Another hour of the same day is nothing new; the next day is.
+    // Another hour of the same day starts nothing; the next day does.
     rig.set(&["sales.loaded_to=2026-03-25T23:00:00Z"]);
     rig.set(&["sales.loaded_to=2026-03-26T01:00:00Z"]);
     assert_eq!(rig.until_lines("report.txt", 2)[1], "2026-03-26T01:00:00Z");

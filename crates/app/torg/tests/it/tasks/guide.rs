@@ -1,4 +1,4 @@
-//! The guide, as it is written.
+//! Runs the commands of the guide as they are written.
 
 use crate::tasks::rig::Rig;
 
@@ -12,7 +12,7 @@ tasks:
 fn words(line: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for (place, part) in line.split(" #").next().unwrap().split('"').enumerate() {
-        // Every second part stands in quotation marks.
+        // Every second part is in quotation marks.
         match place % 2 {
             0 => words.extend(part.split_whitespace().map(str::to_owned)),
             _ => words.push(part.to_owned()),
@@ -36,7 +36,7 @@ fn every_command_of_the_guide_works() {
         let words = words(line);
         let arguments: Vec<&str> = words.iter().skip(2).map(|word| &**word).collect();
         match arguments[0] {
-            // Nothing runs, and nothing waits.
+            // No run is active, and none is queued.
             "kill" => assert!(rig.refused(1, &arguments).contains("no run of"), "{line}"),
             "cancel" => assert!(rig.refused(1, &arguments).contains("is not queued"), "{line}"),
             _ => drop(rig.done(&arguments)),

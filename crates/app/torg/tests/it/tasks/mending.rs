@@ -1,4 +1,4 @@
-//! Failures, and values that were moved back: what is said of them, and what mends them.
+//! Failures, and values that were moved back: their explanations and their remedies.
 
 use serde_json::json;
 
@@ -43,7 +43,7 @@ tasks:
         .into();
     assert_eq!(kinds, ["failing", "gave_up"]);
 
-    // It rests until a parameter changes.
+    // The task waits until a parameter changes.
     rig.write("mended", "");
     rig.set(&["shop.rows=2"]);
     rig.until_lines("tried.txt", 3);
@@ -101,7 +101,7 @@ tasks:
             until("the end of the regression", || (!rig.explain(task).contains("regressed")).then_some(()));
         }
         if verb != "state set" {
-            // Both the deleted value and the run that is recorded mean a run.
+            // Both the deleted value and the recorded run cause a run.
             runs += 1;
             assert_eq!(rig.until_lines("report.txt", runs)[runs - 1], "2026-03-01T07:30:00Z");
             assert_eq!(rig.until_lines("rows.txt", runs)[runs - 1], "-4");

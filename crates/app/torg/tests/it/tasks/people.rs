@@ -1,4 +1,4 @@
-//! What people do: each with a reason, and each in the history.
+//! Manual actions: each has a reason, and each is in the history.
 
 use serde_json::json;
 
@@ -26,7 +26,7 @@ fn a_task_is_paused_and_resumed_and_run_by_hand() {
     assert!(listed.contains("paused by local"), "{listed}");
     assert!(rig.done(&["list", "--standing", "running,queued"]).starts_with("no task is so"));
 
-    // By hand it runs all the same, and what it saw is not remembered unless that is asked for.
+    // A manual run starts anyway, and its values are not remembered unless the user asks for that.
     rig.done(&["run", "loader", "--reason", "look"]);
     assert_eq!(rig.until_lines("loaded.txt", 1), ["5"]);
     rig.until_ended("loader", 1);

@@ -1,10 +1,10 @@
-//! The queue: pools, and holding back for what is more important.
+//! The queue: pools, and priorities.
 
 use serde_json::json;
 
 use crate::tasks::rig::{Rig, until};
 
-/// Waits until the test says go.
+/// Waits until the test creates the file `go`.
 const HELD: &str = "while [ ! -e go ]; do sleep 0.05; done";
 
 #[test]
@@ -37,7 +37,7 @@ tasks:
     let explained = rig.until_explained("third", "place 2 of 2");
     assert!(explained.contains(&format!("not started: {blocked}")), "{explained}");
 
-    // Who is taken out of the queue rests until a parameter changes.
+    // A task that was cancelled in the queue waits until a parameter changes.
     assert_eq!(rig.done(&["cancel", "third", "--reason", "not today"]), "third is out of the queue\n");
     rig.until_explained("third", "by local (not today), until one of its parameters changes");
     rig.write("go", "");

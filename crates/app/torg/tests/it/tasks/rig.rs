@@ -1,4 +1,4 @@
-//! A server with tasks, the commands that are given to it, and services beside it.
+//! A server with tasks, their commands, and services beside it.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener};
@@ -9,11 +9,11 @@ use serde_json::Value;
 
 use crate::common::{Ended, Server, run, torg};
 
-/// Longer than anything that works takes, also on a busy machine.
+/// Longer than any working operation takes, also on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) const SERVICE: &str = "/torg.tasks.v1.TaskService";
 
-/// Waits until something is there.
+/// Polls until there is a result.
 pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + PATIENCE;
     while Instant::now() < end {
@@ -31,7 +31,7 @@ pub(crate) fn squeezed(table: &str) -> String {
     table.lines().map(line).collect()
 }
 
-/// A process that runs tasks in a folder of its own.
+/// A process that runs tasks in its own folder.
 pub(crate) struct Rig {
     pub(crate) server: Server,
 }
@@ -48,7 +48,7 @@ impl Rig {
         rig
     }
 
-    /// Another process in the same folder, after this one was stopped.
+    /// Stops this process and starts another one in the same folder.
     pub(crate) fn restarted(self, environment: &[(&str, &str)]) -> Rig {
         let folder = Arc::clone(&self.server.folder);
         self.server.stop();
@@ -64,14 +64,14 @@ impl Rig {
         self.command("tasks", arguments)
     }
 
-    /// What a command says that has to succeed.
+    /// The output of a command that has to succeed.
     pub(crate) fn done(&self, arguments: &[&str]) -> String {
         let ended = self.tasks(arguments);
         assert_eq!((ended.code, &*ended.stderr), (Some(0), ""), "{arguments:?}: {}", ended.stdout);
         ended.stdout
     }
 
-    /// What a command says that has to fail with this code.
+    /// The error of a command that has to fail with this code.
     pub(crate) fn refused(&self, code: i32, arguments: &[&str]) -> String {
         let ended = self.tasks(arguments);
         assert_eq!((ended.code, &*ended.stdout), (Some(code), ""), "{arguments:?}: {}", ended.stderr);
@@ -82,7 +82,7 @@ impl Rig {
         serde_json::from_str(&self.done(&[arguments, &["--json"]].concat())).unwrap()
     }
 
-    /// A command line as a person would paste it, with a reason in it.
+    /// Runs a pasted command line, with its reason filled in.
     pub(crate) fn paste(&self, line: &str) -> String {
         let line = line.trim().replace("'...'", "\"pasted from explain\"");
         let binary = env!("CARGO_BIN_EXE_torg");
@@ -102,7 +102,6 @@ impl Rig {
         ended.stdout
     }
 
-    /// Sets values.
     pub(crate) fn set(&self, values: &[&str]) {
         self.ctl(&[&["set"], values].concat());
     }
@@ -113,7 +112,7 @@ impl Rig {
         shown.lines().nth(1)?.split_whitespace().nth(1).map(str::to_owned)
     }
 
-    /// Writes a file of tasks and puts it to work.
+    /// Writes a task file and applies it.
     pub(crate) fn apply(&self, tasks: &str) -> String {
         self.write("tasks.yaml", tasks);
         self.done(&["apply", "tasks.yaml", "--reason", "a test"])
@@ -123,17 +122,17 @@ impl Rig {
         std::fs::write(self.server.folder.path().join(name), text).unwrap();
     }
 
-    /// The lines of a file that runs have written; none if it is not there.
+    /// The lines of a file that runs have written; none if it does not exist.
     pub(crate) fn lines(&self, name: &str) -> Vec<String> {
         let text = std::fs::read_to_string(self.server.folder.path().join(name)).unwrap_or_default();
-        // A line that is being written is none yet.
+        // A line without its end is still being written.
         text.split_inclusive('\n')
             .filter(|line| line.ends_with('\n'))
             .map(|line| line.trim().to_owned())
             .collect()
     }
 
-    /// Waits until a file has so many lines.
+    /// Waits until a file has this many lines.
     pub(crate) fn until_lines(&self, name: &str, count: usize) -> Vec<String> {
         until(&format!("{count} lines in {name}"), || {
             Some(self.lines(name)).filter(|lines| lines.len() >= count)
@@ -144,7 +143,7 @@ impl Rig {
         self.done(&["explain", task])
     }
 
-    /// Waits until the explanation of a task has this in it.
+    /// Waits until the explanation of a task contains this text.
     pub(crate) fn until_explained(&self, task: &str, part: &str) -> String {
         let mut last = String::new();
         let end = Instant::now() + PATIENCE;
@@ -158,7 +157,7 @@ impl Rig {
         panic!("{part:?} is not said of {task}: {last}");
     }
 
-    /// Waits until a task has this many runs that have ended: all of them, the newest first.
+    /// Waits until a task has this many finished runs; returns all of them, the newest first.
     pub(crate) fn until_ended(&self, task: &str, count: usize) -> Vec<Value> {
         until(&format!("{count} runs of {task}"), || {
             let runs = self.json(&["runs", task, "--limit", "100"]);
@@ -174,7 +173,7 @@ impl Rig {
         (answer.status, answer.json())
     }
 
-    /// The code, the reason for programs and the first wrong field of a call that has to be
+    /// The code, the machine-readable reason and the first invalid field of a call that has to be
     /// refused.
     pub(crate) fn reason(&self, method: &str, request: &Value) -> (String, String, String) {
         let (status, json) = self.call(method, request);
@@ -185,10 +184,10 @@ impl Rig {
     }
 }
 
-/// A request that a service of a test was sent.
+/// A request that a test service received.
 #[derive(Debug)]
 pub(crate) struct Heard {
-    /// In small letters.
+    /// In lower case.
     pub(crate) head: String,
     pub(crate) body: Value,
 }
@@ -200,7 +199,7 @@ impl Heard {
     }
 }
 
-/// A service that answers every request with 200, and hands them to the test.
+/// A service that answers every request with 200, and passes requests to the test.
 pub(crate) struct Service {
     pub(crate) address: SocketAddr,
     heard: mpsc::Receiver<Heard>,
@@ -235,7 +234,6 @@ impl Service {
         Service { address, heard: requests }
     }
 
-    /// The next request.
     pub(crate) fn next(&self) -> Heard {
         self.heard.recv_timeout(PATIENCE).unwrap()
     }

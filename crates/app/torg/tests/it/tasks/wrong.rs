@@ -1,4 +1,4 @@
-//! What is wrong is said with what to do.
+//! Errors of invalid input name the remedy.
 
 use serde_json::{Value, json};
 

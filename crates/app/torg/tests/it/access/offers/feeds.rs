@@ -1,4 +1,4 @@
-//! Every method of feeds, and the files beside them, by every kind of caller.
+//! Every method of feeds, and the endpoints for their files, called by every kind of caller.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::common::wire::Protocol;
 
 const FEEDS: &str = "feeds.v1.FeedService";
 
-/// A paused feed of this seller, of which a file waits to be read.
+/// A paused feed of this seller, with a file that waits to be read.
 const SHOP: &str = "shop";
 
 fn of_feed(target: &Target) -> Value {
@@ -21,8 +21,8 @@ fn of_load(target: &Target) -> Value {
     json!({"seller": target.seller, "namespace": SHOP, "number": "1"})
 }
 
-/// Every method, about what is ann's. A load that does not wait cannot be confirmed by anybody: who
-/// may is told that.
+/// Every method, on objects of ann. A load that does not wait cannot be confirmed by any caller; a
+/// caller who may confirm gets that reason.
 #[rustfmt::skip]
 pub(super) const METHODS: &[Line] = &[
     //                                nobody visitor ann bob support moderator service admin no role no name
@@ -41,7 +41,7 @@ pub(super) const METHODS: &[Line] = &[
     line(FEEDS, "SetMapping",         [M,    M,      A,  M,  A,      A,        A,      A,    M,      M], |it| json!({"seller": it.seller, "path": ["Sofas"], "category": "transport/cars"})),
 ];
 
-/// What is said if the seller is left out.
+/// The outcomes if the seller is left out of the request.
 #[rustfmt::skip]
 const UNNAMED: &[Line] = &[
     //                                nobody visitor ann bob support moderator service admin no role no name
@@ -51,7 +51,7 @@ const UNNAMED: &[Line] = &[
     line(FEEDS, "ListMappings",       [S,    S,      A,  A,  W,      W,        W,      W,    W,      W], |_| json!({})),
 ];
 
-/// A marketplace with the shop of ann's, and bob's tokens beside it.
+/// A marketplace with a file in the shop of ann; returns a token of ann.
 async fn open() -> (Market, String) {
     let mut market = Market::open().await;
     let ann = market.token("ann", &["seller"], Some("ann"));
@@ -144,7 +144,7 @@ async fn files_want_the_same_credentials_as_calls() {
     for path in ["/feeds/schema.xsd", "/feeds/errors"] {
         assert_eq!(market.get(Some("rubbish"), path).await.status, 200, "{path}");
     }
-    // A seller who is called like a page is a seller.
+    // A seller may have the name of a page.
     assert_eq!(market.upload(Some("rubbish"), "/feeds/errors/shop/upload").await.status, 401);
 }
 

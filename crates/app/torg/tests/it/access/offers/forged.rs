@@ -1,4 +1,4 @@
-//! What a seller claims and is not believed: fields that Torg sets, and tokens of others' lists.
+//! Forged claims of sellers: fields that only Torg sets, and page tokens of other lists.
 
 use serde_json::{Value, json};
 
@@ -9,8 +9,7 @@ const OFFERS: &str = "/torg.offers.v1.OfferService";
 const DRAFTS: &str = "/torg.offers.v1.DraftService";
 const LIST: &str = "/torg.offers.v1.CabinetService/ListOffers";
 
-/// Every field of an offer that no seller sets, with a value that somebody would like to have
-/// there.
+/// Every field of an offer that no seller may set, with a value that an attacker would like.
 fn wishes() -> Vec<(&'static str, Value)> {
     let time = json!("2001-01-01T00:00:00Z");
     vec![
@@ -115,7 +114,7 @@ async fn a_token_of_anothers_list_or_stream_leads_nowhere() {
     }
 }
 
-/// One message that cannot be read would end every watch, now and after every restart.
+/// One unreadable message would end every watch, now and after every restart.
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_but_torg_says_what_happened_to_offers() {
     let mut market = Market::open().await;

@@ -1,4 +1,4 @@
-//! A marketplace with a few offers of ann's and bob's, and calls to it.
+//! A marketplace with a few offers of ann and bob, and calls to it.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::common::Server;
 use crate::common::described::Described;
 use crate::common::wire::{Protocol, Reply, Wire, framed};
 
-/// What a call is about.
+/// The objects of a call.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
     pub(super) offer: String,
@@ -23,7 +23,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Right ids that nobody has.
+    /// Valid ids of objects that do not exist.
     pub(super) fn nobodys() -> Target {
         Target { offer: "4829175033168090".into(), draft: "4829175033168090".into(), seller: "zed".into() }
     }
@@ -98,7 +98,7 @@ impl Market {
         serde_json::from_slice(&reply.body).unwrap()
     }
 
-    /// Sends a file that is no feed.
+    /// Uploads a file that is no feed.
     pub(super) async fn upload(&mut self, token: Option<&str>, path: &str) -> Reply {
         self.plain("POST", token, path, "no feed at all").await
     }
@@ -107,7 +107,7 @@ impl Market {
         self.plain("GET", token, path, "").await
     }
 
-    /// A request beside RPC.
+    /// A plain HTTP request, without RPC.
     async fn plain(&mut self, method: &str, token: Option<&str>, path: &str, body: &'static str) -> Reply {
         let mut request = Request::builder().method(method).uri(format!("http://localhost{path}"));
         if let Some(token) = token {
@@ -119,7 +119,7 @@ impl Market {
         self.wire.send(request.body(Full::new(Bytes::from_static(body.as_bytes()))).unwrap()).await.unwrap()
     }
 
-    /// A new offer and a complete draft of ann's.
+    /// A new offer and a complete draft of ann.
     pub(super) async fn target(&mut self) -> Target {
         let ann = self.token("ann", &["seller"], Some("ann"));
         let made = self.ask(&ann, "offers.v1.OfferService/CreateOffer", json!({"offer": car("ann")})).await;
@@ -131,7 +131,7 @@ impl Market {
         Target { offer: text(&made["offer"]["id"]), draft, seller: "ann".into() }
     }
 
-    /// All that can be known of ann's and bob's.
+    /// All data of ann and bob that can be read.
     pub(super) async fn state(&mut self, target: &Target) -> BTreeMap<String, Value> {
         let admin = self.token("admin", &["admin", "service"], None);
         let mut state = BTreeMap::new();
@@ -162,7 +162,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-/// An offer that may stand.
+/// A valid offer.
 pub(super) fn car(seller: &str) -> Value {
     let attributes = [
         ("car-make", "bmw"),

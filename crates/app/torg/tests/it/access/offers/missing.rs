@@ -1,4 +1,4 @@
-//! What is another's is answered byte for byte as what does not exist.
+//! Objects of another seller get byte for byte the same response as objects that do not exist.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
@@ -9,7 +9,7 @@ use super::market::{Market, Target};
 use super::table::{CALLERS, METHODS, Outcome, VISITOR};
 use crate::common::wire::{Protocol, Reply};
 
-/// An answer without the ids of what it is about, and without its time.
+/// A response without its ids and without its time.
 fn shape(reply: &Reply, target: &Target) -> String {
     let details = reply.header("grpc-status-details-bin").map(|details| {
         let details = STANDARD_NO_PAD.decode(details.trim_end_matches('=')).unwrap();
@@ -30,7 +30,7 @@ fn shape(reply: &Reply, target: &Target) -> String {
         .replace("DRAFT", "ID")
 }
 
-/// A body in which the binary form of details is shown as it is.
+/// A body with its binary details decoded.
 fn opened(body: &[u8]) -> String {
     let Ok(mut value) = serde_json::from_slice::<Value>(body) else {
         return String::from_utf8_lossy(body).into_owned();
@@ -68,10 +68,9 @@ async fn what_is_anothers_is_answered_byte_for_byte_as_what_does_not_exist() {
     assert!(compared >= 200, "{compared}");
 }
 
-/// A request about something.
 type Request = fn(&Target) -> Value;
 
-/// Requests that are wrong in another way, too, or that are made the second time.
+/// Requests that are invalid in another way, too, or that are repeated.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_mistake_in_a_request_tells_a_stranger_that_an_offer_exists() {
     let mut market = Market::open().await;
@@ -135,7 +134,7 @@ async fn a_draft_is_reached_by_its_owner_alone_whatever_id_others_name() {
             assert_eq!(shapes[0], shapes[1], "{method}");
         }
     }
-    // An offer of ann's is no draft of anybody's.
+    // An offer of ann is a draft of no seller.
     let publish = json!({"id": anns.offer});
     let path = "/torg.offers.v1.DraftService/PublishDraft";
     let reply = market.call_with(path, Some(&bob), None, Protocol::Json, &publish).await;
@@ -161,7 +160,7 @@ async fn keys_of_one_caller_say_nothing_to_another() {
     assert_eq!(made[0], made[2]);
     assert_ne!(made[0], made[1]);
     assert_ne!(made[0], anns.offer);
-    // Two visitors who say in the request who they are.
+    // Two visitors who name themselves in the request.
     for (visitor, title) in
         [("visitor-a-0123456789abcdef", "first"), ("visitor-b-0123456789abcdef", "second")]
     {

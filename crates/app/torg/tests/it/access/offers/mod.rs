@@ -1,4 +1,4 @@
-//! Every method of the services over offers, of feeds and of the catalogue, by every kind of
+//! Every method of the services for offers, feeds and the catalogue, called by every kind of
 //! caller, over JSON and gRPC.
 
 mod feeds;
@@ -16,7 +16,7 @@ use crate::common::wire::Protocol;
 use market::{Market, Target};
 use table::{CALLERS, METHODS, Outcome, UNNAMED, VISITOR};
 
-/// What gRPC itself defines: probes ask without a token.
+/// Defined by gRPC itself: health probes have no token.
 const OF_GRPC: [&str; 2] = ["/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch"];
 const PROTOCOLS: [Protocol; 2] = [Protocol::Json, Protocol::Grpc];
 

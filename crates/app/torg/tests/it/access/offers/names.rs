@@ -1,4 +1,4 @@
-//! Whose names a seller sees in answers about their own offers: none of the staff's.
+//! Names in the history of an offer: its seller sees no names of the staff.
 
 use serde_json::json;
 
@@ -21,7 +21,7 @@ async fn a_seller_sees_the_roles_of_the_staff_and_support_their_names() {
     market.ask(&service, "offers.v1.OfferService/UpdateOffer", renamed).await;
     let opinion = json!({"opinion": {"offer": id, "verdict": "VERDICT_BAN", "reasons": [{"code": "fraud"}]}});
     market.ask(&moderator, "offers.v1.ModerationService/GiveOpinion", opinion).await;
-    // Opinions are applied from their topic.
+    // Opinions are applied asynchronously, from their topic.
     loop {
         let offer = market.ask(&support, "offers.v1.OfferService/GetOffer", json!({ "id": id })).await;
         if offer["offer"]["status"] == "STATUS_BANNED" {

@@ -1,20 +1,19 @@
-//! Who may call what.
+//! The access table: which callers may call which methods.
 
 use serde_json::{Value, json};
 
 use super::market::{Target, car};
 use crate::common::wire::Reply;
 
-/// Somebody who calls.
 pub(super) struct Caller {
     pub(super) name: &'static str,
-    /// The roles of their token; `None` if they have none to show.
+    /// The roles of the token; `None` without a token.
     pub(super) roles: Option<&'static [&'static str]>,
     pub(super) seller: Option<&'static str>,
     pub(super) anonymous: Option<&'static str>,
 }
 
-/// What the visitor without a name is known by.
+/// The name of the anonymous visitor.
 pub(super) const VISITOR: &str = "visitor-0123456789abcdef";
 
 const fn known(name: &'static str, roles: &'static [&'static str], seller: Option<&'static str>) -> Caller {
@@ -35,17 +34,17 @@ pub(super) const CALLERS: [Caller; 10] = [
     known("a seller without a name", &["seller"], None),
 ];
 
-/// What becomes of a call.
+/// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Allowed,
-    /// What the call is about does not exist, as far as this caller hears.
+    /// The response says that the object does not exist.
     Missing,
-    /// The call is served, and says that there is nothing.
+    /// The call succeeds with an empty result.
     Nothing,
     Forbidden,
     SignIn,
-    /// The caller has to say whom they mean.
+    /// The caller has to name a seller.
     Whom,
     Other,
 }
@@ -57,7 +56,7 @@ impl Outcome {
         let tells = |what: &str| reply.text().contains(what);
         match &*reply.code() {
             "ok" if reply.header("content-type") == Some("application/json") && tells("\"missing\":[") => N,
-            // The field of the ids that are missing.
+            // The field of the missing ids.
             "ok" if reply.message().starts_with(&[0x12, 0x10]) => N,
             "ok" => A,
             "not_found" => M,
@@ -73,7 +72,7 @@ impl Outcome {
 pub(super) struct Line {
     service: &'static str,
     method: &'static str,
-    /// A request about something of ann's.
+    /// A request on objects of ann.
     pub(super) request: fn(&Target) -> Value,
     pub(super) outcomes: [Outcome; 10],
 }
@@ -111,7 +110,7 @@ fn of_draft(target: &Target) -> Value {
     json!({"owner": {"seller": target.seller}, "id": target.draft})
 }
 
-/// Every method over offers, about what is ann's, and of the catalogue, which is everybody's.
+/// Every method for offers, on objects of ann, and of the catalogue, which is public.
 #[rustfmt::skip]
 pub(super) const METHODS: &[Line] = &[
     //                                     nobody visitor ann bob support moderator service admin no role no name
@@ -139,8 +138,8 @@ pub(super) const METHODS: &[Line] = &[
     line(CATALOGUE,  "GetCategory",        [A,    A,      A,  A,  A,      A,        A,      A,    A,      A], |_| json!({"id": "transport/cars"})),
 ];
 
-/// Methods in whose requests a seller can be left out. Only those who have the rights of all
-/// sellers may watch everybody.
+/// Methods whose requests may leave out the seller. Only callers with the rights of all sellers may
+/// watch all offers.
 #[rustfmt::skip]
 pub(super) const UNNAMED: &[Line] = &[
     //                                     nobody visitor ann bob support moderator service admin no role no name

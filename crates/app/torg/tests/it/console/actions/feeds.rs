@@ -1,5 +1,5 @@
-//! What sellers, and those who help them, do with feeds: a seller on a desk in English, an admin on
-//! a phone in Russian.
+//! Actions of sellers and support on feeds: a seller on a desktop in English, an admin on a phone
+//! in Russian.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::common::Server;
 use crate::console::browser::{Browser, Driver, Width, is_there};
 use crate::console::rig::{self, CARELESS, ask, wait_until};
 
-/// A feed of so many good offers.
+/// A feed of this many valid offers.
 fn file(offers: usize) -> String {
     let mut text = r#"<?xml version="1.0" encoding="UTF-8"?>
 <yml_catalog date="2026-11-01 10:00"><shop><name>Own</name><company>Own</company><url>https://own.example</url>
@@ -56,7 +56,7 @@ impl Shop<'_> {
         wait_until(&format!("the load is {state}"), || self.ask("GetLoad")["load"]["state"] == state);
     }
 
-    /// Hands in a file, and looks at the load that it becomes.
+    /// Uploads a file and opens the page of its load.
     fn upload(&self, offers: usize) {
         let path: PathBuf = self.server.folder.path().join(format!("{}-{offers}.xml", self.namespace));
         std::fs::write(&path, file(offers)).unwrap();
@@ -71,7 +71,7 @@ impl Shop<'_> {
     }
 }
 
-/// From the making of a feed to its end, with everything between.
+/// From the creation of a feed to its deletion, with every action between.
 fn whole_life(shop: &Shop<'_>) {
     let browser = &shop.browser;
     browser.go(&format!("/console/feeds?seller={CARELESS}"));
@@ -83,8 +83,7 @@ fn whole_life(shop: &Shop<'_>) {
 
     shop.upload(30);
     shop.until_load("STATE_DONE");
-    // A file with almost nothing in it would remove almost everything: it waits for somebody to say
-    // yes.
+    // A nearly empty file would remove almost everything, so the load waits for a confirmation.
     shop.upload(1);
     shop.until_load("STATE_WAITING");
     browser.wait_until("it is not told that the load waits", |browser| browser.has("#confirm"));
@@ -114,8 +113,7 @@ fn whole_life(shop: &Shop<'_>) {
     wait_until("it is gone", || shop.feed().is_null());
 }
 
-/// What the seller's categories are taken for: somebody says otherwise, and lets it be recognised
-/// again.
+/// Mappings of the seller's categories: one is set by hand and then recognised again.
 fn categories(shop: &Shop<'_>) {
     let browser = &shop.browser;
     let (page, names) = (format!("{}/categories", shop.page()), format!("Own {}", shop.namespace));

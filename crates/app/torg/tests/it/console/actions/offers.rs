@@ -1,4 +1,4 @@
-//! What sellers, moderators and admins do with an offer.
+//! Actions of sellers, moderators and admins on an offer.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ fn every_role_moves_an_offer_where_it_may_and_finds_no_other_way() {
         return;
     }
     let (server, driver) = (rig::demo(), Driver::start());
-    // Who, before what, and the way of the offer; a seller need not say why.
+    // The role, its settings and the offer's states; a seller need not give a reason.
     let ways: [(&str, Width, &str, &[&str]); 3] = [
         ("seller", Width::Phone, "ru", &["sold", "active", "removed", "active"]),
         (
@@ -31,7 +31,7 @@ fn every_role_moves_an_offer_where_it_may_and_finds_no_other_way() {
     for (role, width, language, way) in ways {
         let id = make_offer(&server, &format!("A bicycle for {role}"));
         let browser = rig::window_of(&driver, &server.url(), role, NINA, width, language);
-        // Found by its id in the search of every page.
+        // The search of every page finds the offer by its id.
         browser.go("/console/offers");
         browser.fill("#find", &id);
         browser.send_keys("#find", "\u{e007}");
@@ -50,7 +50,7 @@ fn every_role_moves_an_offer_where_it_may_and_finds_no_other_way() {
         }
         browser.picture(&format!("offer-moved-by-{role}"));
     }
-    // What a role may not do is not offered.
+    // Pages do not show actions that the role may not do.
     let id = make_offer(&server, "A bicycle for nobody");
     for (role, closed) in [
         ("seller", &["banned", "expired"][..]),

@@ -1,5 +1,5 @@
-//! Every action of the console as roles that may not do it: it is not offered, and refused to who
-//! tries anyway.
+//! Every action of the console as roles that may not do it: pages do not show it, and a forged
+//! request is refused.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::console::browser::{Browser, Driver, Width, is_there};
 use crate::console::rig::{self, SHOP, ask};
 use crate::console::sources::{fits, routes};
 
-/// An action: the page where it stands, where its form goes, its fields, and who may not.
+/// An action: the page with its form, the form's target and fields, and the roles that may not.
 struct Attempt {
     page: String,
     action: String,
@@ -34,7 +34,7 @@ const TASK_ACTS: [&str; 10] = [
 const RECRAWL_ACTS: [&[(&str, &str)]; 4] =
     [&[("do", "start")], &[("do", "pause")], &[("do", "resume")], &[("do", "cancel")]];
 
-/// Everything that can be done, to what is not the seller's who tries it.
+/// Every action on objects of another seller.
 fn attempts(server: &Server) -> Vec<Attempt> {
     let (offer, task) = (rig::make_offer(server, "A bicycle"), rig::runs(server).remove(0).0);
     let feed = format!("/console/feeds/{SHOP}/{}", rig::GOOD);
@@ -83,7 +83,7 @@ fn attempts(server: &Server) -> Vec<Attempt> {
         ("to", "2026-03-02"),
     ];
     all.extend(TASK_ACTS.map(|act| at(&format!("/console/tasks/{task}"), &format!("/{act}"), fields, STAFF)));
-    // A seller makes feeds of their own.
+    // A seller creates their own feeds.
     all.push(Attempt {
         page: format!("/console/feeds?seller={SHOP}"),
         action: "/console/feeds/create".to_owned(),
@@ -99,8 +99,8 @@ fn attempts(server: &Server) -> Vec<Attempt> {
     all
 }
 
-/// Sends a form as somebody does who knows how pages are made, with the token of their own session:
-/// what the page says to it.
+/// Sends a form as an attacker who knows the pages would, with the token of their own session, and
+/// returns the message of the response.
 fn send(browser: &Browser<'_>, attempt: &Attempt) -> String {
     let fields: Vec<_> = attempt.fields.iter().map(|(name, text)| json!([name, text])).collect();
     let said = browser.script_later(&format!(
@@ -120,17 +120,17 @@ fn send(browser: &Browser<'_>, attempt: &Attempt) -> String {
 }
 
 impl Attempt {
-    /// The task that it is about.
+    /// The task of the action.
     fn task(&self) -> Option<String> {
         self.page.strip_prefix("/console/tasks/").map(str::to_owned)
     }
 
-    /// Where its form is on its page.
+    /// The selector of the form on its page.
     fn form(&self) -> String {
         let action = &self.action;
         let to = self.fields.iter().find(|(name, _)| *name == "to" || *name == "do");
         match to {
-            // Some of its buttons stand outside of its form.
+            // Some of its buttons are outside the form.
             Some((name, value)) if action.ends_with("/recrawl") => {
                 format!(":is(form[action='{action}'] *, [form=recrawl-form])[name={name}][value={value}]")
             }
@@ -142,7 +142,7 @@ impl Attempt {
     }
 }
 
-/// Lets everything rest that can, so that it is offered to go on.
+/// Pauses everything that can be paused, so that pages show how to resume it.
 fn halt(server: &Server, task: &str) {
     let feed =
         json!({"feed": {"seller": SHOP, "namespace": rig::GOOD, "paused": true}, "updateMask": "paused"});
@@ -158,7 +158,7 @@ fn halt(server: &Server, task: &str) {
     }
 }
 
-/// Looks at the page of every attempt: whose forms somebody is offered.
+/// Opens the page of every attempt and returns the forms that it shows to a role.
 fn offered(browser: &Browser<'_>, attempts: &[Attempt]) -> BTreeSet<String> {
     let there = |attempt: &&Attempt| {
         browser.see(&attempt.page);
@@ -199,7 +199,7 @@ fn what_a_role_may_not_do_is_not_offered_and_refused_to_who_tries_anyway() {
         "{feeds}"
     );
 
-    // As things usually are, and when everything rests.
+    // In the normal state, and with everything paused.
     let admin = rig::window(&driver, &server, "admin", Width::Desktop, "en");
     let mut to_admin = BTreeSet::new();
     for is_halted in [false, true] {
@@ -214,15 +214,15 @@ fn what_a_role_may_not_do_is_not_offered_and_refused_to_who_tries_anyway() {
             assert!(wrong.is_empty(), "{role} is offered {wrong:#?}");
         }
     }
-    // Otherwise nothing would be shown by its not being there for others.
+    // A form that no role sees would make its absence for other roles meaningless.
     let never: Vec<String> =
         attempts.iter().map(Attempt::form).filter(|form| !to_admin.contains(form)).collect();
     let is_seldom = |form: &&String| !SELDOM.iter().any(|part| form.contains(part));
     assert_eq!(never.iter().filter(is_seldom).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
-/// What is offered only while something runs, waits or has failed:
-/// `actions/{stages,feeds,tasks}.rs` bring that about as an admin.
+/// Actions that are shown only while something runs, waits or has failed:
+/// `actions/{stages,feeds,tasks}.rs` test them as an admin.
 const SELDOM: [&str; 8] = [
     "/release'",
     "/promote'",
@@ -234,8 +234,8 @@ const SELDOM: [&str; 8] = [
     "[name=do][value=pause]",
 ];
 
-/// What services say to those whose roles do not suffice, and to those for whom something is not
-/// there.
+/// The messages of services to callers with insufficient roles, and for objects that the caller
+/// cannot see.
 const REFUSALS: [&str; 7] = [
     "may not",
     "do not allow this",
@@ -252,7 +252,7 @@ fn no_action_is_left_out() {
         return;
     }
     let server = rig::demo();
-    // What everybody may do: choose how pages look, sign in and out.
+    // Actions of every user: choose the look of pages, sign in and out.
     let everybodys = ["/console/look", "/console/sign-in", "/console/sign-out"];
     let tried: Vec<String> = attempts(&server).into_iter().map(|attempt| attempt.action).collect();
     let missing: Vec<String> = routes("post")

@@ -1,4 +1,4 @@
-//! What operators do with stages, on a desk in English and on a phone in Russian.
+//! Actions of operators on stages, on a desktop in English and on a phone in Russian.
 
 use serde_json::json;
 
@@ -7,14 +7,14 @@ use crate::console::browser::{Driver, is_there};
 use crate::console::forms::{REASON, windows};
 use crate::console::rig::{self, Stage, ask, make_offer, wait_until};
 
-/// A stage that another process serves.
+/// A stage in another process.
 const STAGE: &str = "title-polish";
 
 fn stage(server: &Server, id: &str) -> serde_json::Value {
     ask(server, "torg.stages.v1.StageAdminService/GetStage", &json!({"id": id}))["stage"].clone()
 }
 
-/// The actions of a method, once there are as many.
+/// The actions of a method, once there are this many.
 fn actions(server: &Server, method: &str, count: usize) -> Vec<serde_json::Value> {
     let is_so = |action: &serde_json::Value| {
         action["method"].as_str().unwrap_or_default().ends_with(&format!("/{method}"))
@@ -35,7 +35,7 @@ fn an_operator_pauses_resumes_and_limits_a_stage() {
         browser.go("/console/stages/expiry");
         browser.does_with("pause", &[("#pause-reason", REASON)]);
         assert_eq!(stage(&server, "expiry")["pause"]["reason"], REASON);
-        // The overview says so by itself.
+        // The overview updates itself.
         browser.go("/console/");
         browser.wait_for(REASON);
         browser.go("/console/stages/expiry");
@@ -47,7 +47,7 @@ fn an_operator_pauses_resumes_and_limits_a_stage() {
             .does_with("limits", &[("#rate", &rate.to_string()), ("#calls_max", "3"), ("#batch_max", "7")]);
         let limits = stage(&server, "expiry")["orderedLimits"].clone();
         assert_eq!(limits, json!({"rate": rate, "callsMax": 3, "batchMax": 7}));
-        // What makes no sense is refused in words, and changes nothing.
+        // An invalid value is refused with a message, and changes nothing.
         browser.unfold("limits");
         browser.script("document.querySelector('#calls_max').removeAttribute('min')");
         browser.put("#calls_max", "0");
@@ -72,7 +72,7 @@ fn an_operator_starts_pauses_resumes_and_gives_up_a_recrawl() {
         || ask(&server, "torg.stages.v1.StageAdminService/GetRecrawl", &json!({}))["recrawl"].clone();
     for (_, browser) in windows(&driver, &server, "admin") {
         browser.go("/console/stages");
-        // So slow that it is not over before the test is.
+        // Slow enough to outlast the test.
         browser.does_with("recrawl-start", &[("#per_second", "1")]);
         assert_eq!(recrawl()["perSecond"], 1, "{}", recrawl());
         browser.wait_until("no progress is shown", |browser| browser.has("#recrawl-progress"));
@@ -94,7 +94,7 @@ fn what_a_stage_gave_up_on_is_released_one_by_one_all_at_once_and_from_the_page_
         return;
     }
     let (server, driver) = (rig::demo(), Driver::start());
-    // Latin letters in a Russian word: the stage wants a person to look at them.
+    // Latin letters in a Russian word: the stage asks for moderation.
     let made = [0, 1].map(|number: u8| make_offer(&server, &format!("Велосипeд {number}")));
     let is_parked = |id: &str| {
         let explained = ask(&server, "torg.offers.v1.OfferService/ExplainOffer", &json!({"id": id}));
@@ -103,7 +103,7 @@ fn what_a_stage_gave_up_on_is_released_one_by_one_all_at_once_and_from_the_page_
         standing["standing"].as_str().unwrap_or_default().starts_with("parked")
     };
     for (_, browser) in windows(&driver, &server, "admin") {
-        // A visit that was released fails again: nothing was mended.
+        // A released visit fails again: its cause is still there.
         wait_until("both are parked", || made.iter().all(|id| is_parked(id)));
         browser.go(&format!("/console/offers/{}", made[0]));
         browser.does(&format!("#release-{STAGE}"));

@@ -1,5 +1,5 @@
-//! What people do with tasks and the values that these wait on, on a desk in English and on a phone
-//! in Russian.
+//! Actions on tasks and on the values that they wait for, on a desktop in English and on a phone in
+//! Russian.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::console::browser::{Browser, Driver, is_there};
 use crate::console::forms::{REASON, windows};
 use crate::console::rig::{ask, wait_until};
 
-/// One that runs until it is killed, one that waits for its place, and one whose chunks fail.
+/// One that runs until it is killed, one that waits in the queue, and one whose chunks fail.
 const TASKS: &str = r#"
 timezone: UTC
 limits: {running: 4, pools: {narrow: 1}}
@@ -46,7 +46,7 @@ fn task(server: &Server, name: &str) -> Value {
     found["tasks"][0].clone()
 }
 
-/// Opens the page of a task, does something there with a reason, and finds that in its history.
+/// Opens the page of a task, does an action with a reason, and finds the reason in its history.
 fn act(server: &Server, browser: &Browser<'_>, name: &str, act: &str, fields: &[(&str, &str)]) {
     browser.go(&format!("/console/tasks/{name}"));
     let reason = format!("#reason-{act}");
@@ -121,7 +121,7 @@ fn a_value_is_set_and_deleted_and_what_is_none_is_refused_with_the_text_kept() {
         }
         let (good, text) = browser.press("#set form button");
         assert!(!good && text.contains("many"), "{text}");
-        // What was typed is still there, for the next attempt.
+        // The form keeps its text for the next attempt.
         let typed = browser
             .script("return [...document.querySelectorAll('#set[open] input')].map((field) => field.value)");
         assert!(typed.to_string().contains("many") && typed.to_string().contains(REASON), "{typed}");
@@ -132,7 +132,7 @@ fn a_value_is_set_and_deleted_and_what_is_none_is_refused_with_the_text_kept() {
             (&json!("7"), &json!("local"))
         );
         browser.wait_for(REASON);
-        // Deleted after a question.
+        // The deletion asks for a confirmation.
         browser.does_with("delete", &[("#delete-reason", REASON)]);
         assert!(value(&name)["value"].is_null());
     }

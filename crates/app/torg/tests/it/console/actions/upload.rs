@@ -1,4 +1,4 @@
-//! A seller brings a file, and reads what came of it.
+//! A seller uploads a file and reads its report.
 
 use serde_json::json;
 
@@ -62,12 +62,12 @@ fn a_seller_uploads_a_file_watches_it_load_and_reads_the_report() {
         );
         load["load"]["state"] == "STATE_DONE"
     });
-    // The live offer is a click away.
+    // The seller's list shows the live offer.
     browser.go(&format!("/console/sellers/{CARELESS}?source=own"));
     browser.wait_for("Red city bicycle");
 }
 
-/// One good offer, and one without a price.
+/// One valid offer, and one without a price.
 const FILE: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <yml_catalog date="2026-11-01 10:00"><shop><name>Own</name><company>Own</company><url>https://own.example</url>
 <currencies><currency id="EUR" rate="1"/></currencies>

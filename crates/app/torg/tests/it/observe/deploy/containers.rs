@@ -1,4 +1,4 @@
-//! The containers: the image, what stands beside it, the demo in one.
+//! The containers: the image, the services beside it, the demo in a container.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ fn the_containers_have_settings_that_torg_knows_and_files_that_are_there() {
     let services = compose["services"].as_object().unwrap();
     let settings = services["torg"]["environment"].as_object().unwrap();
     let mut command = torg(&tempfile::tempdir().unwrap(), &["config"]);
-    // That folder is gone already: nothing is written.
+    // That folder is gone already: the command writes nothing.
     command.current_dir(std::env::temp_dir());
     for (name, value) in settings {
         command.env(name, value.as_str().unwrap().replace("${TORG_PASSWORD}", "s3cret"));
@@ -51,7 +51,7 @@ fn the_containers_have_settings_that_torg_knows_and_files_that_are_there() {
     ] {
         assert!(shown.stdout.contains(line), "{line} is not in\n{}", shown.stdout);
     }
-    // Whom the settings name is there.
+    // The hosts that the settings name exist.
     for host in ["postgres", "kafka", "minio"] {
         assert!(services.contains_key(host), "{host}");
     }
@@ -95,8 +95,8 @@ fn no_two_services_build_an_image_of_the_same_name_and_each_image_that_is_built_
     assert_eq!(services["keys"]["image"], "torg");
 }
 
-/// What the guide runs in the container of the demo is run in the one that it has started, and is
-/// there.
+/// In the guide, commands for the demo's container name the container that the guide starts, and
+/// are known to `torg`.
 #[test]
 fn the_commands_for_a_demo_in_a_container_name_it_and_are_commands_of_torg() {
     let guide = read("docs/operations.md");
@@ -151,7 +151,7 @@ fn the_image_has_the_binary_its_port_a_user_of_its_own_and_asks_for_health() {
     assert!(shown.stdout.contains("listen = \"0.0.0.0:8080\""), "{}{}", shown.stdout, shown.stderr);
 }
 
-/// The oldest Rust that builds Torg.
+/// The minimum supported Rust version.
 fn minimum_rust() -> String {
     let workspace = read("Cargo.toml");
     let line = workspace.lines().find_map(|line| line.strip_prefix("rust-version = ")).unwrap();

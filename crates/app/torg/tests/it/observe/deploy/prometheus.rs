@@ -1,5 +1,5 @@
-//! The files for Prometheus, judged by Prometheus itself: its tool, and a server that watches over
-//! a Torg.
+//! The files for Prometheus, checked by Prometheus itself: its tool, and a server that scrapes a
+//! Torg.
 
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpStream};
@@ -13,7 +13,7 @@ use super::{all, folder, read, yaml};
 use crate::common::{Answer, Server, run, torg};
 use crate::observe::rig::eventually;
 
-/// Where `scripts/prometheus` puts a program, if it did.
+/// A program that `scripts/prometheus` has installed, if it has.
 fn program(name: &str) -> Option<PathBuf> {
     let path = testkit::cache_folder().join("prometheus/usr/bin").join(name);
     if !path.exists() {
@@ -26,7 +26,7 @@ fn program(name: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// What `promtool` says of files of `deploy/prometheus`, and whether it is content.
+/// The output of `promtool` about files of `deploy/prometheus`, and whether they are valid.
 fn judged(promtool: &Path, arguments: &[&str], at: &Path) -> (bool, String) {
     let output = Command::new(promtool).args(arguments).current_dir(at).output().unwrap();
     let said = [output.stdout, output.stderr].concat();
@@ -51,7 +51,7 @@ fn every_alert_goes_off_for_what_it_is_about_and_for_nothing_that_is_well_or_pas
     }
     assert_eq!(labels.len(), alerts.len());
 
-    // It would have told.
+    // The check itself finds a mistake.
     let other = tempfile::tempdir().unwrap();
     let changed =
         read("deploy/prometheus/alerts.yml").replace("torg_stage_down) == 1", "torg_stage_down) == 2");
@@ -68,8 +68,8 @@ struct Prometheus {
 }
 
 impl Prometheus {
-    /// With our configuration, but for what differs here: where Torg, the key and the alerts are,
-    /// and how often it looks.
+    /// With our configuration except for the addresses of Torg and of the alerts, the key, and the
+    /// scrape interval.
     fn start(program: &Path, folder: &Path, torg: &Server, key: &str) -> Prometheus {
         let changed = [
             ("\"torg:8080\"", format!("\"{}\"", torg.address)),
@@ -100,7 +100,7 @@ impl Prometheus {
         Prometheus { child, address }
     }
 
-    /// The data of an answer; nothing while it does not answer, or with a failure.
+    /// The data of a response; nothing while the server is not ready or fails.
     fn asked(&self, path: &str) -> Option<Value> {
         let mut stream = TcpStream::connect(self.address).ok()?;
         write!(stream, "GET /api/v1/{path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").ok()?;
@@ -130,7 +130,7 @@ fn prometheus_reads_torg_with_a_key_fills_every_panel_and_tells_of_its_end() {
     let made = run(torg(&folder, &["keys", "add", "prometheus", "--role", "service"]));
     assert_eq!(made.code, Some(0), "{}", made.stderr);
     let mut server = Server::start_in(&folder, &[("TORG_ACCESS_MODE", "required")]);
-    // Calls with several ends.
+    // Calls with several outcomes.
     let key = made.stdout.trim();
     for (path, token) in [("ListStages", Some(key)), ("GetStage", Some(key)), ("ListStages", None)] {
         server.call(&format!("/torg.stages.v1.StageAdminService/{path}"), token, "{}");
@@ -150,7 +150,7 @@ fn prometheus_reads_torg_with_a_key_fills_every_panel_and_tells_of_its_end() {
         eventually(&here, || prometheus.samples(&here).filter(|samples| !samples.is_empty()));
     }
 
-    // Every rule has been counted, and found nothing to tell yet.
+    // Every rule has been evaluated, and none fires yet.
     let rules = || prometheus.asked("rules")?["groups"][0]["rules"].as_array().cloned();
     let counted = eventually("every rule is counted", || {
         rules().filter(|rules| rules.iter().all(|rule| rule["health"] != "unknown"))

@@ -1,4 +1,4 @@
-//! The alerts, what the guide of operations says of them, and the dashboard.
+//! The alerts, their runbooks in the guide of operations, and the dashboard.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,9 +20,8 @@ fn alerts() -> BTreeMap<String, String> {
     rules.iter().map(|rule| (text(rule, "alert"), text(rule, "expr"))).collect()
 }
 
-/// Every problem that a process tells, with the measure by which it is seen and the alert that
-/// tells somebody. A note is wanted by somebody, and has an alert only where it may have been
-/// forgotten.
+/// Every problem that a process reports, with its measure and its alert. A note is intended by an
+/// operator; it has an alert only where it may be forgotten.
 const PROBLEMS: [(&str, &str, &str); 24] = [
     ("consumer_stuck", "torg_consumers_stuck", "TorgConsumersStuck"),
     ("export_late", "torg_export_lag_seconds", "TorgExportLate"),
@@ -50,14 +49,14 @@ const PROBLEMS: [(&str, &str, &str); 24] = [
     ("topics_away", "torg_topics_answers", "TorgTopicsAway"),
 ];
 
-/// Problems without an alert: what passes by itself, and what a process cannot see of itself, of
-/// which there is no measure.
+/// Problems without an alert: those that pass by themselves, and those that have no measure because
+/// a process cannot see them in itself.
 const WITHOUT_ALERT: [&str; 4] = ["figures_full", "looks_fail", "stopping", "time_moves"];
 
-/// That such an alert has a runbook is a test of its own.
+/// Another test checks that such an alert has a runbook.
 #[test]
 fn every_problem_has_an_alert_by_a_measure_that_the_dashboard_shows() {
-    // Whatever looks like a code where problems are made is one.
+    // Every text in the form of a code, where problems are created, is a code.
     let made = read("crates/app/node/src/figures/problems.rs");
     let is_code = |text: &&str| {
         text.contains('_') && text.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_')
@@ -69,7 +68,7 @@ fn every_problem_has_an_alert_by_a_measure_that_the_dashboard_shows() {
     let (alerts, panels, mut shown) = (alerts(), Value::Array(panels()), Vec::new());
     all(&panels, "expr", &mut shown);
     let shown: BTreeSet<String> = shown.into_iter().flat_map(measures).collect();
-    // Measures of what is wrong are known by their ends, also those of which there is no problem.
+    // Measures of faults have known suffixes, also those without a problem.
     let names = read("crates/app/node/src/figures/names.rs");
     let ends = ["_damaged", "_failing", "_missing", "_stuck", "_undecided", "_unserved"];
     let wrong = names.split('"').filter(|name| ends.iter().any(|end| name.ends_with(end)));
@@ -81,7 +80,7 @@ fn every_problem_has_an_alert_by_a_measure_that_the_dashboard_shows() {
     }
     for (code, measure, alert) in PROBLEMS {
         let expression = alerts.get(alert).unwrap_or_else(|| panic!("{code}: there is no alert {alert}"));
-        // Whether a process answers is for Prometheus to say.
+        // Whether a process is up is a measure of Prometheus.
         if measure == "up" {
             assert!(expression.starts_with("up{"), "{code}: {expression}");
             continue;
@@ -113,7 +112,7 @@ fn a_number_of_the_dashboard_is_of_now_and_has_a_colour_for_how_bad_it_is_and_a_
             assert_eq!(panel["options"]["textMode"], "name", "a number of processes is no version");
             continue;
         }
-        // All that is counted here is well at none, or at one and more.
+        // All counts here are good at zero, or at one and more.
         assert!(steps.len() == 2 && steps[1]["value"] == 1, "{title}: {steps:?}");
         assert_ne!(steps[0]["color"], steps[1]["color"], "{title}");
     }
