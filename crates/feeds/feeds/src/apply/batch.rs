@@ -254,7 +254,9 @@ fn in_parts(result: BatchResult, bytes_max: usize) -> Vec<BatchResult> {
         }
     }
     if let Some((_, before_last)) = parts.split_last_mut() {
-        before_last.iter_mut().for_each(|part| part.more = true);
+        for part in before_last {
+            part.more = true;
+        }
     }
     parts
 }
