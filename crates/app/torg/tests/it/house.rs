@@ -123,7 +123,7 @@ fn comments_wrap() {
             let mut is_code = false;
             for (number, line) in text.lines().enumerate() {
                 let line = line.trim_end();
-                is_code ^= line.ends_with("```");
+                is_code ^= line.trim_start_matches(['/', '!', ' ']).starts_with("```");
                 // An address, a row of a table and code cannot be wrapped.
                 let breaks = !is_code && !line.contains("http") && !line.contains(" | ");
                 if breaks && line.trim_start().starts_with("//") && line.chars().count() > COMMENT_COLUMNS_MAX
