@@ -232,7 +232,7 @@ fn states_are_changed_from_outside(server: &Server, project: &Project, id: &str)
     let lost = server.post_json("/torg.stages.v1.StateService/SetState", &late.to_string());
     assert_eq!((lost.status, &lost.json()["code"]), (409, &json!("aborted")), "{lost:?}");
     let message = lost.json()["message"].as_str().unwrap().to_owned();
-    assert!(message.starts_with(&format!("the state has version {now} by now")), "{message}");
+    assert!(message.starts_with(&format!("the state has version {now} now")), "{message}");
 
     change_title(server.address, id, "Won", "won");
     server.title_becomes(id, "Won");

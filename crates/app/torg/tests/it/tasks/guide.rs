@@ -37,7 +37,7 @@ fn every_command_of_the_guide_works() {
         let arguments: Vec<&str> = words.iter().skip(2).map(|word| &**word).collect();
         match arguments[0] {
             // No run is active, and none is queued.
-            "kill" => assert!(rig.refused(1, &arguments).contains("no run of"), "{line}"),
+            "kill" => assert!(rig.refused(1, &arguments).contains("is not running"), "{line}"),
             "cancel" => assert!(rig.refused(1, &arguments).contains("is not queued"), "{line}"),
             _ => drop(rig.done(&arguments)),
         }

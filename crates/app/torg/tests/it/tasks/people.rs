@@ -80,7 +80,7 @@ fn what_is_remembered_is_shown_set_and_deleted() {
     rig.until_ended("loader", 4);
 
     let said = rig.refused(1, &["state", "set", "loader", "other.rows", "5", "--reason", "x"]);
-    assert!(said.contains("does not look at other.rows: it looks at shop.rows"), "{said}");
+    assert!(said.contains("does not read other.rows: it reads shop.rows"), "{said}");
     let said = rig.refused(1, &["state", "delete", "loader", "other.rows", "--reason", "x"]);
     assert!(said.contains("nothing is remembered of other.rows"), "{said}");
 }
