@@ -223,7 +223,11 @@ fn a_plan_says_what_differs_and_what_fires_at_once() {
     let wrong =
         tasks(&[("a.yaml", GOOD), ("v.csv", "a.b,x\n")], &["plan", "a.yaml", "a.yaml", "--values", "v.csv"]);
     assert_eq!(wrong.code, Some(1));
-    assert!(wrong.stderr.starts_with("error: v.csv:1: \"x\" is neither a whole number nor a time"), "{}", wrong.stderr);
+    assert!(
+        wrong.stderr.starts_with("error: v.csv:1: \"x\" is neither a whole number nor a time"),
+        "{}",
+        wrong.stderr
+    );
 }
 
 #[test]
